@@ -1,0 +1,52 @@
+// Package fsops holds the file, search and edit operations of a workspace,
+// written once over a small interface to a file tree. A backend that keeps
+// files implements [FS]; the operations here turn it into the answers of
+// [backends.Workspace].
+//
+// The package knows paths, bytes and patterns. It knows no backend, no
+// ruleset and no protocol, and imports little, because it is also compiled
+// into the agent that runs inside containers.
+package fsops
+
+import (
+	"io"
+	"io/fs"
+)
+
+// FS is a tree of files as the operations need it. All names are absolute and
+// clean, with "/" as separator. Every name passed to a method has had the
+// symlinks of its parents resolved, except where a race put one there since:
+// an implementation that confines must refuse to be led outside all the same.
+//
+// Methods fail with errors that errors.Is can hold against fs.ErrNotExist,
+// fs.ErrExist, fs.ErrPermission, syscall.ENOTDIR, EISDIR, ELOOP, EROFS,
+// ENOSPC and the like, or with a [*backends.Error] that is passed on as it is.
+// Implementations are safe for concurrent use.
+type FS interface {
+	// Root is the topmost directory that can be reached: "/" when all can.
+	Root() string
+	// Lstat describes name without following it.
+	Lstat(name string) (fs.FileInfo, error)
+	// Readlink returns the text of the symlink name.
+	Readlink(name string) (string, error)
+	// ReadDir returns the entries of directory name in any order.
+	ReadDir(name string) ([]fs.DirEntry, error)
+	// Open opens the regular file name for reading, and never waits for a
+	// writer, a device or a lock.
+	Open(name string) (File, error)
+	// Replace puts what content writes at name, atomically and durably: when
+	// it returns nil the new bytes are there, and when it or content fails the
+	// old ones are. The mode and owner of a file that is there are kept;
+	// otherwise the file gets mode. Parents must exist.
+	Replace(name string, mode fs.FileMode, content func(io.Writer) error) error
+	// MkdirAll makes directory name and the parents it lacks.
+	MkdirAll(name string) error
+}
+
+// File is an open regular file.
+type File interface {
+	io.Reader
+	io.ReaderAt
+	io.Closer
+	Stat() (fs.FileInfo, error)
+}

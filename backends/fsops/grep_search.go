@@ -1,0 +1,344 @@
+package fsops
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/mcp-workspace/mcp-workspace/backends"
+)
+
+// Sizes of what a grep holds of a file, in bytes. A line longer than
+// grepLineMax is searched in pieces of that size, and with Multiline a file
+// longer than grepWindowMax in windows of that size. Pieces and windows overlap
+// by grepOverlap, so that a match up to that long is found wherever it is.
+const (
+	grepBlock     = 128 << 10
+	grepLineMax   = 1 << 20
+	grepWindowMax = 4 << 20
+	grepOverlap   = 256 << 10
+)
+
+// grepSearch searches one file after the other for one worker.
+type grepSearch struct {
+	pattern *grepPattern
+	req     *backends.GrepRequest
+	finder  *grepFinder // nil where the pattern needs no literal
+	dfa     *grepDFA    // nil for what spans lines
+	buf     []byte
+	spans   []grepSpan
+
+	// About the file in hand.
+	ctx     context.Context
+	in      io.Reader
+	n       int  // bytes in buf that are not searched yet
+	plain   int  // of these, bytes at the start without carriage returns
+	covered int  // of these, bytes at the start that belong to a match before them
+	top     bool // buf starts where the file does
+	eof     bool // the file has no more than buf
+	out     grepLines
+}
+
+// grepSpan is bytes of a window that belong to a match.
+type grepSpan struct{ begin, end int }
+
+var grepBuffers = sync.Pool{New: func() any { return new([grepBlock]byte) }}
+
+func newGrepSearch(p *grepPattern, req *backends.GrepRequest) *grepSearch {
+	s := &grepSearch{pattern: p, req: req, buf: grepBuffers.Get().(*[grepBlock]byte)[:]}
+	if len(p.need.texts) > 0 {
+		s.finder = newGrepFinder(&p.need)
+	}
+	if p.prog != nil {
+		s.dfa = newGrepDFA(p.prog)
+	}
+	return s
+}
+
+// release gives the search's memory back; it must not be used again.
+func (s *grepSearch) release() {
+	if len(s.buf) == grepBlock {
+		grepBuffers.Put((*[grepBlock]byte)(s.buf))
+	}
+	s.buf = nil
+}
+
+// search reads a file to its end, or in GrepFiles to its first match, and
+// returns how many lines match. In GrepContent keep is asked at the first match
+// how many matching lines are wanted. A binary file has no matches.
+func (s *grepSearch) search(ctx context.Context, in io.Reader, keep func() int) (count int, lines []backends.GrepLine, err error) {
+	s.ctx, s.in = ctx, in
+	s.n, s.plain, s.covered, s.top, s.eof = 0, 0, 0, true, false
+	s.out.reset(s.req, keep)
+	for !s.eof || s.n > 0 {
+		if err := s.fill(); err != nil {
+			return 0, nil, err
+		}
+		if s.top {
+			if isBinary(s.buf[:s.n]) {
+				return 0, nil, nil
+			}
+			if bytes.HasPrefix(s.buf[:s.n], []byte("\xef\xbb\xbf")) {
+				s.n = copy(s.buf, s.buf[3:s.n])
+			}
+		}
+		if err := s.searchBuffer(); err != nil {
+			return 0, nil, err
+		}
+		s.top = false
+		if s.out.count > 0 && s.req.Mode == backends.GrepFiles {
+			break
+		}
+	}
+	return s.out.count, s.out.lines, nil
+}
+
+// fill reads until the buffer holds what is to be searched at once: some whole
+// lines, or with Multiline as much as there may be.
+func (s *grepSearch) fill() error {
+	limit := grepLineMax
+	if s.pattern.multi {
+		limit = grepWindowMax
+	}
+	for {
+		if err := s.fillBuffer(); err != nil {
+			return err
+		}
+		enough := !s.pattern.multi && bytes.IndexByte(s.buf[:s.n], '\n') >= 0
+		if s.eof || enough || len(s.buf) >= limit || s.top && isBinary(s.buf[:s.n]) {
+			return nil
+		}
+		buf := make([]byte, min(4*len(s.buf), limit))
+		copy(buf, s.buf[:s.n])
+		s.buf = buf
+	}
+}
+
+// fillBuffer reads until the buffer is full or the file ends.
+func (s *grepSearch) fillBuffer() error {
+	for !s.eof && s.n < len(s.buf) {
+		if s.ctx.Err() != nil {
+			return context.Cause(s.ctx)
+		}
+		n, err := s.in.Read(s.buf[s.n:])
+		s.n += n
+		switch {
+		case errors.Is(err, io.EOF):
+			s.eof = true
+		case err != nil:
+			return err
+		}
+	}
+	return nil
+}
+
+// searchBuffer searches the whole lines in the buffer and keeps the rest of it
+// for the next time.
+func (s *grepSearch) searchBuffer() error {
+	end := s.n
+	if !s.eof {
+		if end = bytes.LastIndexByte(s.buf[:s.n], '\n') + 1; end == 0 {
+			return s.searchLongLine()
+		}
+	}
+	if s.pattern.multi {
+		s.searchWindow(end)
+		return nil
+	}
+	block := grepUnixLines(s.buf[:end])
+	if s.finder != nil {
+		s.finder.start(block)
+		s.out.block(block, s.nextByLiteral)
+	} else {
+		s.out.block(block, s.nextByPattern)
+	}
+	s.n = copy(s.buf, s.buf[end:s.n])
+	return nil
+}
+
+// grepUnixLines drops the carriage returns before newlines, in place.
+func grepUnixLines(block []byte) []byte {
+	crlf := []byte("\r\n")
+	at := bytes.Index(block, crlf)
+	if at < 0 {
+		return block
+	}
+	out, rest := block[:at], block[at+1:]
+	for {
+		n := bytes.Index(rest, crlf)
+		if n < 0 {
+			return append(out, rest...)
+		}
+		out = append(out, rest[:n]...)
+		rest = rest[n+1:]
+	}
+}
+
+// nextByLiteral returns a place in the first matching line at or after from,
+// which is where a line starts; -1 when there is none.
+func (s *grepSearch) nextByLiteral(block []byte, from int) int {
+	for from < len(block) {
+		at, proof := s.finder.next(from)
+		if at == len(block) {
+			return -1
+		}
+		if proof {
+			return at
+		}
+		begin, end := grepLineAt(block, at)
+		if s.matchLine(block[begin:end]) {
+			return at
+		}
+		from = end + 1
+	}
+	return -1
+}
+
+// nextByPattern is nextByLiteral for a pattern that needs no literal.
+func (s *grepSearch) nextByPattern(block []byte, from int) int {
+	if !s.dfa.useless() {
+		return s.dfa.find(block, from)
+	}
+	for from < len(block) {
+		_, end := grepLineAt(block, from)
+		if s.matchLine(block[from:end]) {
+			return from
+		}
+		from = end + 1
+	}
+	return -1
+}
+
+func (s *grepSearch) matchLine(line []byte) bool {
+	if !s.dfa.useless() {
+		return s.dfa.find(line, 0) >= 0
+	}
+	return s.pattern.regexp(true, true).Match(line)
+}
+
+// searchWindow searches the first end bytes of the buffer for matches that may
+// span lines. Where the file goes on, matches that begin in the overlap are
+// left to the next window.
+func (s *grepSearch) searchWindow(end int) {
+	text := s.buf[:s.plain+len(grepUnixLines(s.buf[s.plain:end]))]
+	s.n = len(text) + copy(s.buf[len(text):], s.buf[end:s.n])
+	used := len(text)
+	if !s.eof {
+		used = bytes.LastIndexByte(text[:max(0, len(text)-grepOverlap)], '\n') + 1
+		if used == 0 {
+			used = bytes.IndexByte(text, '\n') + 1
+		}
+	}
+	s.spans = s.spans[:0]
+	if s.covered > 0 {
+		s.spans = append(s.spans, grepSpan{0, s.covered})
+	}
+	s.findSpans(text, used)
+	s.covered = 0
+	if last := len(s.spans) - 1; last >= 0 {
+		s.covered = max(0, s.spans[last].end-used)
+	}
+	i := 0
+	s.out.block(text[:used], func(_ []byte, from int) int {
+		for i < len(s.spans) && s.spans[i].end <= from {
+			i++
+		}
+		if i == len(s.spans) || s.spans[i].begin >= used {
+			return -1
+		}
+		return max(from, s.spans[i].begin)
+	})
+	s.plain = len(text) - used
+	s.n = copy(s.buf, s.buf[used:s.n])
+}
+
+// findSpans adds the lines of all matches in text that begin before used.
+func (s *grepSearch) findSpans(text []byte, used int) {
+	if s.finder != nil {
+		s.finder.start(text)
+		if at, _ := s.finder.next(0); at == len(text) {
+			return
+		}
+	}
+	re := s.pattern.regexp(s.top, s.eof)
+	batch := 64
+	if s.req.Mode == backends.GrepFiles {
+		batch = 1
+	}
+	// Matches are asked for in batches, to bound memory. A batch starts with
+	// the line in which the one before it ended, because what a pattern matches
+	// can depend on what is before.
+	for from, done := 0, 0; from < len(text); {
+		found := re.FindAllIndex(text[from:], batch)
+		for _, m := range found {
+			begin, end := from+m[0], from+m[1]
+			if begin >= used && used < len(text) {
+				return
+			}
+			if begin < done || begin == len(text) && text[begin-1] == '\n' {
+				continue
+			}
+			done = end
+			lineBegin, lineEnd := grepLineAt(text, begin)
+			if end > begin {
+				_, lineEnd = grepLineAt(text, end-1)
+			}
+			lineEnd = min(lineEnd+1, len(text))
+			if last := len(s.spans) - 1; last >= 0 && s.spans[last].end > lineBegin {
+				s.spans[last].end = max(lineEnd, s.spans[last].end)
+			} else {
+				s.spans = append(s.spans, grepSpan{lineBegin, lineEnd})
+			}
+		}
+		if len(found) < batch || s.req.Mode == backends.GrepFiles && len(s.spans) > 0 {
+			return
+		}
+		next := bytes.LastIndexByte(text[:done], '\n') + 1
+		if next <= from {
+			batch *= 2
+		}
+		from = max(from, next)
+	}
+}
+
+// searchLongLine searches a line that does not fit in the buffer, in pieces
+// that overlap.
+func (s *grepSearch) searchLongLine() error {
+	matched := s.covered > 0
+	s.covered, s.plain = 0, 0
+	chars := 0 // in the line so far
+	var head string
+	for begin := true; ; begin = false {
+		end, next, ended := s.n, s.n, s.eof
+		if n := bytes.IndexByte(s.buf[:s.n], '\n'); n >= 0 {
+			end, next, ended = n, n+1, true
+			if end > 0 && s.buf[end-1] == '\r' {
+				end--
+			}
+		}
+		piece := s.buf[:end]
+		matched = matched || s.pattern.regexp(begin, ended).Match(piece)
+		if begin {
+			head, _ = cutChars(string(piece), s.out.maxLine)
+		}
+		if ended {
+			chars += utf8.RuneCount(piece)
+			s.n = copy(s.buf, s.buf[next:s.n])
+			break
+		}
+		over := s.n - grepOverlap
+		for i := 1; i < utf8.UTFMax && !utf8.RuneStart(s.buf[over]); i++ {
+			over--
+		}
+		chars += utf8.RuneCount(s.buf[:over])
+		s.n = copy(s.buf, s.buf[over:s.n])
+		if err := s.fillBuffer(); err != nil {
+			return err
+		}
+	}
+	s.out.longLine(head, max(0, chars-utf8.RuneCountInString(head)), matched)
+	return nil
+}

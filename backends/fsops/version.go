@@ -1,0 +1,45 @@
+package fsops
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"io/fs"
+)
+
+// hashedSize is the largest file whose version is a hash of its content. A
+// larger file is told apart by size and modification time, so that reading a
+// slice of it does not cost hashing all of it.
+const hashedSize = 4 << 20
+
+// versionOf names the state of a file whose whole content is at hand.
+func versionOf(content []byte, info fs.FileInfo) string {
+	if len(content) > hashedSize {
+		return versionByTime(info)
+	}
+	sum := sha256.Sum256(content)
+	return versionBySum(sum[:])
+}
+
+func versionBySum(sum []byte) string { return "sha256:" + hex.EncodeToString(sum[:16]) }
+
+func versionByTime(info fs.FileInfo) string {
+	return fmt.Sprintf("mtime:%d:%d", info.ModTime().UnixNano(), info.Size())
+}
+
+// versionOfFile is versionOf for an open file, read in pieces.
+func versionOfFile(f File, info fs.FileInfo) (string, error) {
+	if info.Size() > hashedSize {
+		return versionByTime(info), nil
+	}
+	h := sha256.New()
+	n, err := io.Copy(h, io.NewSectionReader(f, 0, hashedSize+1))
+	if err != nil {
+		return "", err
+	}
+	if n > hashedSize {
+		return versionByTime(info), nil
+	}
+	return versionBySum(h.Sum(nil)), nil
+}

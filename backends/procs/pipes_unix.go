@@ -1,0 +1,108 @@
+//go:build linux || darwin
+
+package procs
+
+import (
+	"errors"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// bufferSize is how much is read from a pipe at once: half of what a pipe
+// holds, so that the command can go on writing meanwhile.
+const bufferSize = 32 << 10
+
+var buffers = sync.Pool{New: func() any { return new([bufferSize]byte) }}
+
+// pump hands on what comes from r until its end, or until the read deadline
+// says that the command has exited; then what the command left in the pipe is
+// handed on too, and delivered is called. Whatever a child prints after that is
+// discarded, until the last one has closed its end.
+func pump(r *os.File, write func([]byte), delivered func()) {
+	defer r.Close()
+	held := pumpUntilExit(r, write)
+	delivered()
+	if held {
+		_, _ = io.Copy(io.Discard, r) // nobody is left to tell of a failure
+	}
+}
+
+// pumpUntilExit is the part of pump before delivered. It tells whether someone
+// still holds the other end.
+func pumpUntilExit(r *os.File, write func([]byte)) (held bool) {
+	buf := buffers.Get().(*[bufferSize]byte)
+	defer buffers.Put(buf)
+	for {
+		n, err := r.Read(buf[:])
+		if n > 0 {
+			write(buf[:n])
+		}
+		switch {
+		case err == nil:
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			return pumpRest(r, buf[:], write)
+		default:
+			return false
+		}
+	}
+}
+
+// pumpRest hands on exactly what is in the pipe now. Reading until the pipe is
+// empty would not end while a child keeps writing.
+func pumpRest(r *os.File, buf []byte, write func([]byte)) (held bool) {
+	if r.SetReadDeadline(time.Time{}) != nil {
+		return false
+	}
+	for left := buffered(r); left > 0; {
+		n, err := r.Read(buf[:min(left, len(buf))])
+		if n > 0 {
+			write(buf[:n])
+		}
+		if err != nil {
+			return false
+		}
+		left -= n
+	}
+	return true
+}
+
+// buffered returns how many bytes can be read from r without waiting.
+func buffered(r *os.File) int {
+	conn, err := r.SyscallConn()
+	if err != nil {
+		return 0
+	}
+	var n int
+	if err := conn.Control(func(fd uintptr) { n, err = unix.IoctlGetInt(int(fd), fionread) }); err != nil {
+		return 0
+	}
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// feed copies r to w and closes w at the end of r. A command that stops reading
+// is no error. After an error w is left open: closing it would tell the command
+// that its input was complete.
+func feed(w *os.File, r io.Reader) error {
+	buf := make([]byte, bufferSize)
+	for {
+		n, err := r.Read(buf)
+		if n > 0 {
+			if _, err := w.Write(buf[:n]); err != nil {
+				return nil
+			}
+		}
+		switch {
+		case err == io.EOF:
+			return w.Close()
+		case err != nil:
+			return err
+		}
+	}
+}

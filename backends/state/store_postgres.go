@@ -1,0 +1,348 @@
+package state
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// postgresSchema is the comment on the table, which says how it looks.
+const postgresSchema = "mcp-workspace documents, schema 1"
+
+// postgresLock is the advisory lock under which the table is made: CREATE
+// TABLE IF NOT EXISTS fails where two sessions run it at once.
+const postgresLock = 0x6d637077
+
+// postgresStore keeps documents as rows of a table in a PostgreSQL database.
+// The column is of type json, not jsonb: it keeps the document byte for byte,
+// and can be queried all the same.
+type postgresStore struct {
+	conns *pgConns
+}
+
+func openPostgresStore(ctx context.Context, dsn string) (*postgresStore, error) {
+	cfg, err := pgx.ParseConfig(dsn)
+	if err != nil {
+		// The error could show the password: what does not parse cannot be
+		// taken apart safely either.
+		return nil, errors.New("the store postgres://… cannot be used: the URL does not parse; it looks like postgres://user:password@host:5432/database?sslmode=require, with special characters in user and password percent-encoded")
+	}
+	if cfg.ConnectTimeout == 0 {
+		cfg.ConnectTimeout = 15 * time.Second
+	}
+	if cfg.RuntimeParams["application_name"] == "" {
+		cfg.RuntimeParams["application_name"] = "mcp-workspace"
+	}
+	s := &postgresStore{newPgConns(cfg)}
+	if err := s.prepare(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("the store postgres://%s cannot be used: %w", s.conns.where(), err), s.close())
+	}
+	return s, nil
+}
+
+// prepare makes the table where there is none.
+func (s *postgresStore) prepare(ctx context.Context) error {
+	return s.conns.with(ctx, func(conn *pgx.Conn) error {
+		var encoding string
+		if err := conn.QueryRow(ctx, "SELECT current_setting('server_encoding')").Scan(&encoding); err != nil {
+			return err
+		}
+		if encoding != "UTF8" {
+			return fmt.Errorf("the database has the encoding %s, which cannot hold every text; make one with CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0", encoding)
+		}
+		ok, err := checkPostgresTable(ctx, conn)
+		if err != nil || ok {
+			return err
+		}
+		return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+			if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", int64(postgresLock)); err != nil {
+				return err
+			}
+			ok, err := checkPostgresTable(ctx, tx)
+			if err != nil || ok {
+				return err
+			}
+			_, err = tx.Exec(ctx, "CREATE TABLE mcp_workspace_documents (id text PRIMARY KEY, revision bigint NOT NULL, document json NOT NULL)")
+			if err != nil {
+				return err
+			}
+			_, err = tx.Exec(ctx, "COMMENT ON TABLE mcp_workspace_documents IS '"+postgresSchema+"'")
+			return err
+		})
+	})
+}
+
+// pgQuerier is a connection or a transaction.
+type pgQuerier interface {
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+}
+
+// checkPostgresTable tells whether the table is there and ours.
+func checkPostgresTable(ctx context.Context, q pgQuerier) (bool, error) {
+	var there bool
+	var comment string
+	err := q.QueryRow(ctx, `
+		SELECT to_regclass('mcp_workspace_documents') IS NOT NULL,
+		       coalesce(obj_description(to_regclass('mcp_workspace_documents'), 'pg_class'), '')`).Scan(&there, &comment)
+	if err == nil && there && comment != postgresSchema {
+		err = fmt.Errorf("it has a table mcp_workspace_documents that is marked %q and not %q, so another version or another program made it", comment, postgresSchema)
+	}
+	return there, err
+}
+
+func (s *postgresStore) create(ctx context.Context, id string, t *tree) (created bool, err error) {
+	data, err := marshalStored(t)
+	if err != nil {
+		return false, err
+	}
+	err = s.conns.with(ctx, func(conn *pgx.Conn) error {
+		tag, err := conn.Exec(ctx, "INSERT INTO mcp_workspace_documents (id, revision, document) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING", id, firstRevision(), data)
+		created = tag.RowsAffected() == 1
+		return err
+	})
+	return created && err == nil, err
+}
+
+func (s *postgresStore) stamp(ctx context.Context, id string) (st stamp, err error) {
+	err = s.conns.with(ctx, func(conn *pgx.Conn) error {
+		err := conn.QueryRow(ctx, "SELECT revision FROM mcp_workspace_documents WHERE id = $1", id).Scan(&st.revision)
+		return noRowIsGone(err)
+	})
+	return st, err
+}
+
+func noRowIsGone(err error) error {
+	if errors.Is(err, pgx.ErrNoRows) {
+		return errGone
+	}
+	return err
+}
+
+func (s *postgresStore) load(ctx context.Context, id string) (v *version, err error) {
+	err = s.conns.with(ctx, func(conn *pgx.Conn) error {
+		v, err = loadPostgres(ctx, conn, id)
+		return err
+	})
+	return v, err
+}
+
+func loadPostgres(ctx context.Context, q pgQuerier, id string) (*version, error) {
+	var revision int64
+	var data []byte
+	err := q.QueryRow(ctx, "SELECT revision, document FROM mcp_workspace_documents WHERE id = $1", id).Scan(&revision, &data)
+	if err != nil {
+		return nil, noRowIsGone(err)
+	}
+	return parseStored(id, data, revision)
+}
+
+func (s *postgresStore) update(ctx context.Context, id string, have *version, change func(*tree) (*tree, error)) (*version, error) {
+	err := s.conns.with(ctx, func(conn *pgx.Conn) error {
+		// The row lock does what is needed at this level; a stricter one set
+		// as the server's default would fail instead of waiting.
+		return pgx.BeginTxFunc(ctx, conn, pgx.TxOptions{IsoLevel: pgx.ReadCommitted, AccessMode: pgx.ReadWrite}, func(tx pgx.Tx) error {
+			var revision int64
+			err := tx.QueryRow(ctx, "SELECT revision FROM mcp_workspace_documents WHERE id = $1 FOR UPDATE", id).Scan(&revision)
+			if err != nil {
+				return noRowIsGone(err)
+			}
+			if have == nil || have.stamp.revision != revision {
+				if have, err = loadPostgres(ctx, tx, id); err != nil {
+					return err
+				}
+			}
+			t, err := change(have.tree)
+			if err != nil || t == have.tree {
+				return err
+			}
+			data, err := marshalStored(t)
+			if err != nil {
+				return err
+			}
+			have = &version{tree: t, stamp: stamp{revision: revision + 1}}
+			_, err = tx.Exec(ctx, "UPDATE mcp_workspace_documents SET revision = $1, document = $2 WHERE id = $3", have.stamp.revision, data, id)
+			return err
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return have, nil
+}
+
+func (s *postgresStore) destroy(ctx context.Context, id string) error {
+	return s.conns.with(ctx, func(conn *pgx.Conn) error {
+		_, err := conn.Exec(ctx, "DELETE FROM mcp_workspace_documents WHERE id = $1", id)
+		return err
+	})
+}
+
+func (s *postgresStore) list(ctx context.Context) (out []listed, err error) {
+	type start struct {
+		id   string
+		text []byte
+	}
+	var starts []start
+	err = s.conns.with(ctx, func(conn *pgx.Conn) error {
+		rows, err := conn.Query(ctx, "SELECT id, left(document::text, $1) FROM mcp_workspace_documents ORDER BY id COLLATE \"C\"", headerBytes)
+		if err != nil {
+			return err
+		}
+		starts, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (st start, err error) {
+			var text string
+			err = row.Scan(&st.id, &text)
+			st.text = []byte(text)
+			return st, err
+		})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, st := range starts {
+		if l, ok := list(ctx, s, st.id, st.text); ok {
+			out = append(out, l)
+		}
+	}
+	return out, nil
+}
+
+func (s *postgresStore) close() error { return s.conns.close() }
+
+// pgConns are the connections to a server, made as they are needed and kept
+// for the next use.
+type pgConns struct {
+	cfg   *pgx.ConnConfig
+	slots chan struct{} // one for each connection in use
+
+	mu     sync.Mutex
+	idle   []pgIdle
+	closed bool
+}
+
+type pgIdle struct {
+	conn  *pgx.Conn
+	since time.Time
+}
+
+const (
+	// maxPgConns is how many connections there are at most.
+	maxPgConns = 8
+	// pgFresh is how long an idle connection is trusted without asking.
+	pgFresh = time.Second
+	// pgGoodbye bounds the time that closing a connection may take.
+	pgGoodbye = 2 * time.Second
+)
+
+func newPgConns(cfg *pgx.ConnConfig) *pgConns {
+	return &pgConns{cfg: cfg, slots: make(chan struct{}, maxPgConns)}
+}
+
+// where names the server and database for messages.
+func (p *pgConns) where() string {
+	return fmt.Sprintf("%s:%d/%s", p.cfg.Host, p.cfg.Port, p.cfg.Database)
+}
+
+// with calls do with a connection that nobody else uses meanwhile.
+func (p *pgConns) with(ctx context.Context, do func(*pgx.Conn) error) error {
+	select {
+	case p.slots <- struct{}{}:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	defer func() { <-p.slots }()
+	conn, err := p.take(ctx)
+	if err == nil {
+		defer p.give(conn)
+		err = do(conn)
+	}
+	if err != nil && ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return p.withoutPassword(err)
+}
+
+// take returns an idle connection that still works, or a new one.
+func (p *pgConns) take(ctx context.Context) (*pgx.Conn, error) {
+	for {
+		p.mu.Lock()
+		if p.closed {
+			p.mu.Unlock()
+			return nil, errors.New("the store is closed")
+		}
+		last := len(p.idle) - 1
+		if last < 0 {
+			p.mu.Unlock()
+			return p.connect(ctx)
+		}
+		found := p.idle[last]
+		p.idle = p.idle[:last]
+		p.mu.Unlock()
+		if time.Since(found.since) < pgFresh || found.conn.Ping(ctx) == nil {
+			return found.conn, nil
+		}
+		p.hangUp(found.conn)
+	}
+}
+
+func (p *pgConns) connect(ctx context.Context) (*pgx.Conn, error) {
+	conn, err := pgx.ConnectConfig(ctx, p.cfg)
+	if err != nil {
+		return nil, err
+	}
+	// A commit must be on disk when it returns, also where the server's
+	// default is to be quicker than that.
+	_, err = conn.Exec(ctx, "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'")
+	if err != nil {
+		p.hangUp(conn)
+		return nil, err
+	}
+	return conn, nil
+}
+
+// give takes a connection back, unless it is of no further use.
+func (p *pgConns) give(conn *pgx.Conn) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed || conn.IsClosed() || conn.PgConn().TxStatus() != 'I' {
+		go p.hangUp(conn)
+		return
+	}
+	p.idle = append(p.idle, pgIdle{conn, time.Now()})
+}
+
+// hangUp closes a connection that is given up; whether the server hears of it
+// makes no difference.
+func (p *pgConns) hangUp(conn *pgx.Conn) {
+	ctx, cancel := context.WithTimeout(context.Background(), pgGoodbye)
+	defer cancel()
+	_ = conn.Close(ctx)
+}
+
+func (p *pgConns) close() error {
+	p.mu.Lock()
+	idle := p.idle
+	p.idle, p.closed = nil, true
+	p.mu.Unlock()
+	for _, i := range idle {
+		p.hangUp(i.conn)
+	}
+	return nil
+}
+
+// withoutPassword makes sure that no message of the driver or the server shows
+// the password.
+func (p *pgConns) withoutPassword(err error) error {
+	if err == nil || p.cfg.Password == "" {
+		return err
+	}
+	if text := err.Error(); strings.Contains(text, p.cfg.Password) {
+		return errors.New(strings.ReplaceAll(text, p.cfg.Password, "xxxxx"))
+	}
+	return err
+}

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/mcp-workspace/mcp-workspace/backends"
+	"github.com/mcp-workspace/mcp-workspace/backends/local"
+	"github.com/mcp-workspace/mcp-workspace/backends/state"
+	"github.com/mcp-workspace/mcp-workspace/internal/config"
+)
+
+// registration is what the command line knows of a backend.
+type registration struct {
+	// ruleset is the preset in force when none is given.
+	ruleset string
+	// flags that only this backend, or a few, have a use for.
+	flags []string
+	// check refuses settings that cannot work together. May be nil.
+	check func(*settings) error
+	open  func(context.Context, *settings, *slog.Logger) (backends.Backend, error)
+}
+
+// registry is the one place where backends are named.
+var registry = map[string]registration{
+	"state": {
+		ruleset: "permissive",
+		flags:   []string{"store"},
+		check:   checkState,
+		open:    openState,
+	},
+	"local": {
+		ruleset: "default",
+		flags:   []string{"root"},
+		check:   checkLocal,
+		open:    openLocal,
+	},
+}
+
+func backendNames() []string { return slices.Sorted(maps.Keys(registry)) }
+
+// checkBackend refuses flags of other backends, and what the chosen one says
+// cannot work. A setting in the file is let pass where the backend was chosen
+// over the file's head: the file may serve several.
+func (s *settings) checkBackend() error {
+	chosen := registry[s.backend]
+	for _, name := range backendNames() {
+		for _, flag := range registry[name].flags {
+			overruled := s.loaded.Source(flag) == config.File && s.loaded.Source("backend") > config.File
+			if s.given(flag) && !overruled && !slices.Contains(chosen.flags, flag) {
+				return s.wrong(flag, "is for the backend %s, but the backend is %s; add --backend %s, or leave it out", name, s.backend, name)
+			}
+		}
+	}
+	if chosen.check == nil {
+		return nil
+	}
+	return chosen.check(s)
+}
+
+func checkState(s *settings) error {
+	if s.ref != "" && s.store == "memory" {
+		return s.wrong("ref", "names a workspace that exists, but the store %q keeps none between runs; add --store file:DIR", s.store)
+	}
+	return nil
+}
+
+func openState(ctx context.Context, s *settings, _ *slog.Logger) (backends.Backend, error) {
+	store := s.store
+	for _, scheme := range []string{"file:", "sqlite:"} {
+		name, ok := strings.CutPrefix(store, scheme)
+		if !ok || name == "" {
+			continue
+		}
+		abs, err := s.path("store", name)
+		if err != nil {
+			return nil, err
+		}
+		store = scheme + abs
+	}
+	return state.New(ctx, state.Config{Store: store, WorkingDir: s.workingDir})
+}
+
+func checkLocal(s *settings) error {
+	if s.root == "" {
+		return s.wrong("backend", "is local, which needs a directory to work in; add --root DIR")
+	}
+	if s.destroyOnExit {
+		return s.wrong("destroy-on-exit", "cannot be used with the backend local: the directory is yours, and this program does not delete it")
+	}
+	return nil
+}
+
+func openLocal(_ context.Context, s *settings, log *slog.Logger) (backends.Backend, error) {
+	root, err := s.path("root", s.root)
+	if err != nil {
+		return nil, err
+	}
+	return local.New(local.Config{Root: root, WorkingDir: s.workingDir, Env: s.env, Logger: log})
+}

@@ -1,0 +1,2 @@
+#!/bin/sh
+claude mcp add workspace -- mcp-workspace --backend local --root "$PWD"

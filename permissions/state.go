@@ -1,0 +1,209 @@
+package permissions
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// maxAlternatives is how many values of one variable, or working directories,
+// are kept apart; beyond it they are unknown.
+const maxAlternatives = 64
+
+// state is what the check knows of a shell at one point of a script.
+type state struct {
+	vars    map[string][]value // what a variable may hold; a hole when unknown
+	cwd     []value            // where the shell may be; absolute
+	been    []value            // where it was before
+	funcs   map[string]*syntax.Stmt
+	aliases map[string]string
+	args    []field // positional parameters, when argsSet
+	argsSet bool
+	// tampered: a program's name may mean another program than it does
+	// elsewhere, so that rules which allow by name do not count.
+	tampered bool
+}
+
+// newState is a shell that has just been started.
+func (c *checker) newState() *state {
+	st := &state{vars: map[string][]value{}, funcs: map[string]*syntax.Stmt{}, aliases: map[string]string{}}
+	// A directory that is not known is not the root, as home is not.
+	dir := value{{kind: home}, {kind: lit, text: "/workspace"}}
+	if c.sh != nil && c.sh.Dir() != "" {
+		dir = text(c.sh.Dir())
+	}
+	st.cwd = []value{dir}
+	st.vars["IFS"] = []value{text(" \t\n")}
+	st.vars["HOME"] = []value{{{kind: home}}}
+	return st
+}
+
+func (st *state) clone() *state {
+	out := *st
+	out.vars, out.funcs, out.aliases = maps.Clone(st.vars), maps.Clone(st.funcs), maps.Clone(st.aliases)
+	return &out
+}
+
+// merge makes st what it is after either it or other.
+func (st *state) merge(other *state) {
+	for name, values := range other.vars {
+		mine, ok := st.vars[name]
+		if !ok {
+			mine = []value{{{kind: hole}}}
+		}
+		st.vars[name] = alternatives(mine, values)
+	}
+	for name := range st.vars {
+		if _, ok := other.vars[name]; !ok {
+			st.vars[name] = alternatives(st.vars[name], []value{{{kind: hole}}})
+		}
+	}
+	st.cwd = alternatives(st.cwd, other.cwd)
+	st.been = alternatives(st.been, other.been)
+	maps.Copy(st.funcs, other.funcs)
+	maps.Copy(st.aliases, other.aliases)
+	st.tampered = st.tampered || other.tampered
+}
+
+// alternatives is the union of a and b, or one hole when that is too much.
+func alternatives(a, b []value) []value {
+	out := slices.Clone(a)
+	for _, v := range b {
+		if !slices.ContainsFunc(out, func(w value) bool { return slices.Equal(v, w) }) {
+			out = append(out, v)
+		}
+	}
+	if len(out) > maxAlternatives {
+		return []value{{{kind: hole, made: true}}}
+	}
+	return out
+}
+
+// set assigns a variable.
+func (st *state) set(name string, v value) {
+	st.vars[name] = []value{v}
+	st.assigned(name)
+}
+
+func (st *state) assigned(name string) {
+	switch name {
+	case "PATH", "LD_PRELOAD", "LD_LIBRARY_PATH", "LD_AUDIT", "BASH_ENV", "ENV", "DYLD_INSERT_LIBRARIES", "GIT_EXEC_PATH", "GIT_DIR", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_COUNT", "GIT_CONFIG_PARAMETERS":
+		st.tampered = true
+	}
+}
+
+// forget makes the variables that node assigns unknown: it may run any number
+// of times.
+func (st *state) forget(node syntax.Node) {
+	syntax.Walk(node, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.Assign:
+			if n.Name != nil && !n.Naked {
+				st.vars[n.Name.Value] = []value{{{kind: hole, made: n.Append || !plainValue(n.Value)}}}
+			}
+		case *syntax.CallExpr:
+			if len(n.Args) == 0 {
+				return true
+			}
+			switch n.Args[0].Lit() {
+			case "read", "printf", "mapfile", "readarray", "getopts", "unset", "let":
+				for _, a := range n.Args[1:] {
+					if name := a.Lit(); syntax.ValidName(name) {
+						st.vars[name] = []value{{{kind: hole}}}
+					}
+				}
+			case "cd", "pushd", "popd":
+				st.cwd = alternatives(st.cwd, []value{{{kind: hole}}})
+			}
+		}
+		return true
+	})
+}
+
+// plainValue tells whether w has no substitution that could compute a text.
+func plainValue(w *syntax.Word) bool {
+	plain := true
+	if w != nil {
+		syntax.Walk(w, func(n syntax.Node) bool {
+			if _, ok := n.(*syntax.CmdSubst); ok {
+				plain = false
+			}
+			return plain
+		})
+	}
+	return plain
+}
+
+// paths are the absolute forms of word v in each directory the shell may be.
+func (st *state) paths(v value) []value {
+	if v.hasPrefix("/") || len(v) > 0 && (v[0].kind == home || v[0].kind == hole || v[0].kind == word) {
+		return []value{cleanPath(v)}
+	}
+	out := make([]value, 0, len(st.cwd))
+	for _, dir := range st.cwd {
+		out = append(out, cleanPath(join(dir, text("/"), v)))
+	}
+	return out
+}
+
+// cleanPath is path.Clean for paths with holes. Where ".." follows a hole, what
+// is left of it is a hole.
+func cleanPath(v value) value {
+	if s, ok := v.known(); ok {
+		return text(cleanText(s))
+	}
+	rooted := v.hasPrefix("/")
+	var parts []value
+	var cur value
+	end := func() {
+		s, known := cur.known()
+		switch {
+		case known && (s == "" || s == "."):
+		case known && s == "..":
+			n := len(parts)
+			switch {
+			case n == 0:
+				if !rooted {
+					parts = append(parts, value{{kind: hole}})
+				}
+			case parts[n-1].has(hole, word, home):
+				parts, rooted = []value{{{kind: hole}}}, false
+			default:
+				parts = parts[:n-1]
+			}
+		default:
+			parts = append(parts, cur)
+		}
+		cur = nil
+	}
+	for _, p := range v {
+		if p.kind != lit {
+			cur.add(p)
+			continue
+		}
+		rest := p.text
+		for {
+			before, after, more := strings.Cut(rest, "/")
+			cur.add(piece{kind: lit, text: before})
+			if !more {
+				break
+			}
+			end()
+			rest = after
+		}
+	}
+	end()
+	var out value
+	for i, part := range parts {
+		if i > 0 || rooted {
+			out.add(piece{kind: lit, text: "/"})
+		}
+		out = join(out, part)
+	}
+	if len(parts) == 0 && rooted {
+		return text("/")
+	}
+	return out
+}

@@ -1,0 +1,246 @@
+package permissions
+
+import "strings"
+
+// value is a text as far as it is known before a command runs: literal pieces
+// and holes.
+type value []piece
+
+type piece struct {
+	kind pieceKind
+	text string // lit and wild
+	// made marks a hole whose text was computed from other text (decoded,
+	// translated, printed by an interpreter) rather than found.
+	made bool
+}
+
+type pieceKind uint8
+
+const (
+	lit    pieceKind = iota
+	wild             // an unquoted "*", "?" or "[…]": a hole for paths, text for rules
+	hole             // anything
+	word             // anything without a blank: the hole of a quoted word
+	digits           // a number
+	home             // the home directory
+	entry            // a name that a pattern stood for: anything without a "/"
+)
+
+func text(s string) value {
+	if s == "" {
+		return nil
+	}
+	return value{{kind: lit, text: s}}
+}
+
+// known returns v when it has no holes.
+func (v value) known() (string, bool) {
+	switch len(v) {
+	case 0:
+		return "", true
+	case 1:
+		return v[0].text, v[0].kind == lit
+	}
+	for _, p := range v {
+		if p.kind != lit {
+			return "", false
+		}
+	}
+	return v.String(), true
+}
+
+// String writes v with "…" for each hole.
+func (v value) String() string {
+	if len(v) == 1 && v[0].kind == lit {
+		return v[0].text
+	}
+	var b strings.Builder
+	for _, p := range v {
+		switch p.kind {
+		case lit, wild:
+			b.WriteString(p.text)
+		case home:
+			b.WriteString("~")
+		default:
+			b.WriteString("…")
+		}
+	}
+	return b.String()
+}
+
+func (v value) has(kinds ...pieceKind) bool {
+	for _, p := range v {
+		for _, k := range kinds {
+			if p.kind == k {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// open tells whether v has a hole that may hold any text.
+func (v value) open() bool { return v.has(hole, word) }
+
+func (v value) made() bool {
+	for _, p := range v {
+		if p.made {
+			return true
+		}
+	}
+	return false
+}
+
+// add appends a piece in place, joining literals.
+func (v *value) add(p piece) {
+	if p.kind == lit && p.text == "" {
+		return
+	}
+	if n := len(*v); n > 0 && p.kind == lit && (*v)[n-1].kind == lit {
+		joined := (*v)[n-1].text + p.text
+		*v = append((*v)[:n-1:n-1], piece{kind: lit, text: joined})
+		return
+	}
+	*v = append((*v)[:len(*v):len(*v)], p)
+}
+
+// join is vs in sequence.
+func join(vs ...value) value {
+	var out value
+	for _, v := range vs {
+		for _, p := range v {
+			out.add(p)
+		}
+	}
+	return out
+}
+
+// words joins vs with single blanks.
+func words(vs []value) value {
+	known := true
+	size := 0
+	for _, v := range vs {
+		s, ok := v.known()
+		known = known && ok
+		size += len(s) + 1
+	}
+	if known {
+		var b strings.Builder
+		b.Grow(size)
+		for i, v := range vs {
+			if i > 0 {
+				b.WriteByte(' ')
+			}
+			s, _ := v.known()
+			b.WriteString(s)
+		}
+		return text(b.String())
+	}
+	var out value
+	for i, v := range vs {
+		if i > 0 {
+			out.add(piece{kind: lit, text: " "})
+		}
+		for _, p := range v {
+			out.add(p)
+		}
+	}
+	return out
+}
+
+// literally is v with wildcards and the home directory as text, as a rule sees
+// a command.
+func (v value) literally() value { return v.withHome("~") }
+
+// withHome is v with wildcards as text and homeText for the home directory.
+func (v value) withHome(homeText string) value {
+	if !v.has(wild, home) {
+		return v
+	}
+	var out value
+	for _, p := range v {
+		switch p.kind {
+		case wild:
+			p.kind = lit
+		case home:
+			p = piece{kind: lit, text: homeText}
+		}
+		out.add(p)
+	}
+	return out
+}
+
+// prefix and suffix tests on the literal ends of v.
+func (v value) hasPrefix(s string) bool {
+	return len(v) > 0 && v[0].kind == lit && strings.HasPrefix(v[0].text, s)
+}
+
+// trimPrefix is v without its first n literal bytes.
+func (v value) trimPrefix(n int) value {
+	out := append(value(nil), v...)
+	out[0].text = out[0].text[n:]
+	if out[0].text == "" {
+		return out[1:]
+	}
+	return out
+}
+
+// mayHold tells whether p can contain one of chars.
+func (p piece) mayHold(chars string) bool {
+	for _, r := range chars {
+		if p.holds(r) {
+			return true
+		}
+	}
+	return false
+}
+
+// holds tells whether r can be part of what p stands for.
+func (p piece) holds(r rune) bool {
+	switch p.kind {
+	case wild, entry:
+		return r != '/'
+	case word:
+		return r != ' ' && r != '\t' && r != '\n'
+	case digits:
+		return r >= '0' && r <= '9' || r == '-'
+	default:
+		return true
+	}
+}
+
+// single tells whether p stands for exactly one character.
+func (p piece) single() bool { return p.kind == wild && p.text != "*" }
+
+// overlaps tells whether something p can hold is read by e.
+func (p piece) overlaps(e *edge) bool {
+	switch e.kind {
+	case edgeNone:
+		return false
+	case edgeRune:
+		return p.holds(e.r)
+	case edgeClass:
+		if !e.not && e.set != "" {
+			return p.mayHold(e.set)
+		}
+		if !e.not {
+			for r := e.lo; r <= e.hi && r-e.lo < 128; r++ {
+				if p.holds(r) {
+					return true
+				}
+			}
+			return e.hi-e.lo >= 128 && p.kind != digits
+		}
+		if p.kind == digits {
+			for r := '0'; r <= '9'; r++ {
+				if e.reads(r) {
+					return true
+				}
+			}
+			return e.reads('-')
+		}
+		return true
+	default:
+		return true
+	}
+}

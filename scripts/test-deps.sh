@@ -1,0 +1,112 @@
+#!/usr/bin/env bash
+# Installs what the tests run beside Go: PostgreSQL, git, Node.js and Python
+# where they are missing, and the pinned clients under .cache/. Quick when all
+# of it is there. With --bench also the servers that `make bench` compares with,
+# with --race also the C compiler that the race detector needs.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+bench=no race=no
+for option in "$@"; do
+  case "$option" in
+    --bench) bench=yes ;;
+    --race) race=yes ;;
+    *) echo "usage: scripts/test-deps.sh [--bench] [--race]" >&2; exit 2 ;;
+  esac
+done
+
+say() { echo "test-deps: $*"; }
+
+# --- system packages -------------------------------------------------------
+
+has_postgres() { compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null || command -v initdb >/dev/null; }
+
+# A python3 that can make virtual environments: the first of PATH, else Debian's.
+python() {
+  local candidate
+  for candidate in python3 /usr/bin/python3; do
+    if "$candidate" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))' 2>/dev/null; then
+      command -v "$candidate"
+      return
+    fi
+  done
+  return 1
+}
+
+missing=()
+command -v git >/dev/null || missing+=(git)
+has_postgres || missing+=(postgresql)
+command -v node >/dev/null || missing+=(nodejs)
+command -v npm >/dev/null || missing+=(npm)
+[[ $race == no ]] || command -v cc >/dev/null || command -v gcc >/dev/null || missing+=(gcc libc6-dev)
+python >/dev/null || missing+=(python3 python3-venv)
+
+if ((${#missing[@]})); then
+  if ! command -v apt-get >/dev/null; then
+    say "please install: ${missing[*]} (Debian's names; there is no apt-get here)" >&2
+    exit 1
+  fi
+  as_root=()
+  if [[ $(id -u) != 0 ]]; then
+    if ! command -v sudo >/dev/null || ! sudo -n true 2>/dev/null; then
+      say "not root, and sudo asks for a password; please run: apt-get install ${missing[*]}" >&2
+      exit 1
+    fi
+    as_root=(sudo)
+  fi
+  apt_install() {
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+      apt-get install -y -q --no-install-recommends "${missing[@]}" </dev/null
+  }
+  say "installing ${missing[*]}"
+  # The package lists may be missing or old: fetch them only when they are.
+  apt_install || { "${as_root[@]}" apt-get update -q </dev/null && apt_install; }
+fi
+
+# --- pinned clients --------------------------------------------------------
+
+sha256() { if command -v sha256sum >/dev/null; then sha256sum "$1"; else shasum -a 256 "$1"; fi; }
+
+# cache_dir KIND LOCKFILE: the directory that belongs to this version of the
+# lock file. test/testenv computes the same name.
+cache_dir() { echo "$PWD/.cache/$1-$(sha256 "$2" | cut -c1-16)"; }
+
+# locked DIR COMMAND…: runs the command for one installer at a time, and not at
+# all when DIR is complete. What an interrupted run left is made anew.
+locked() {
+  local dir=$1
+  shift
+  [[ -e $dir/.complete ]] && return
+  mkdir -p .cache
+  exec 9>"$dir.lock"
+  if command -v flock >/dev/null; then flock 9; fi
+  if [[ ! -e $dir/.complete ]]; then
+    rm -rf "$dir"
+    mkdir "$dir"
+    "$@" "$dir"
+    touch "$dir/.complete"
+  fi
+  exec 9>&-
+  rm -f "$dir.lock"
+}
+
+install_npm() { # SOURCE TARGET
+  say "installing $(grep -c '"node_modules/' "$1/package-lock.json") npm packages of $1"
+  cp "$1/package.json" "$1/package-lock.json" "$2/"
+  # The Inspector wants a newer Node.js than npm runs on here; it gets the one
+  # that the lock file brings.
+  npm ci --prefix "$2" --ignore-scripts --no-audit --no-fund --loglevel=error </dev/null
+}
+
+install_venv() { # SOURCE TARGET
+  say "installing $(grep -c == "$1/requirements.txt") Python packages of $1"
+  "$(python)" -m venv "$2"
+  "$2/bin/python" -m pip install -q --no-input --disable-pip-version-check --no-deps -r "$1/requirements.txt" </dev/null
+}
+
+locked "$(cache_dir npm test/clients/package-lock.json)" install_npm test/clients
+locked "$(cache_dir venv test/clients/requirements.txt)" install_venv test/clients
+if [[ $bench == yes ]]; then
+  locked "$(cache_dir npm test/bench/package-lock.json)" install_npm test/bench
+fi
+say "complete"

@@ -1,0 +1,59 @@
+// Package sessions ties a client's connection to its workspace: opened with
+// the first operation, reached by ref or by name, closed, and where that was
+// asked for destroyed, at the end.
+//
+// It knows no transport and no backend by name.
+package sessions
+
+import (
+	"context"
+
+	"github.com/mcp-workspace/mcp-workspace/backends"
+	"github.com/mcp-workspace/mcp-workspace/tools"
+)
+
+// Options say which environment a session works in.
+type Options struct {
+	// Ref attaches to an environment that exists; the zero Ref creates one by
+	// Spec.
+	Ref  backends.Ref
+	Spec backends.Spec
+	// DestroyOnExit removes the environment, if the session opened one, when
+	// the session is closed.
+	DestroyOnExit bool
+}
+
+// Session is one connection and the environment it works in.
+type Session struct {
+	backend backends.Backend
+	lazy    *backends.Lazy
+	tools   *tools.Connection
+	destroy bool
+}
+
+// New returns a session. Nothing is created until a tool needs it.
+func New(b backends.Backend, opts Options) *Session {
+	var lazy *backends.Lazy
+	if opts.Ref != (backends.Ref{}) {
+		lazy = backends.Attach(b, opts.Ref)
+	} else {
+		lazy = backends.Create(b, opts.Spec)
+	}
+	return &Session{backend: b, lazy: lazy, tools: tools.NewConnection(lazy), destroy: opts.DestroyOnExit}
+}
+
+// Tools is what the tools remember of this connection.
+func (s *Session) Tools() *tools.Connection { return s.tools }
+
+// Close ends the session. Its environment stays, unless the session was told
+// to destroy it.
+func (s *Session) Close(ctx context.Context) error {
+	if err := s.lazy.Close(); err != nil {
+		return err
+	}
+	ref, opened := s.lazy.Ref()
+	if !s.destroy || !opened {
+		return nil
+	}
+	return s.backend.Destroy(ctx, ref)
+}

@@ -1,0 +1,92 @@
+package tools
+
+import (
+	"context"
+	"strings"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcp-workspace/mcp-workspace/backends"
+	"github.com/mcp-workspace/mcp-workspace/permissions"
+)
+
+// call is one tools/call on its way.
+type call struct {
+	ctx  context.Context
+	set  *toolset
+	conn *Connection
+	ws   backends.Workspace
+	tool string
+	req  mcp.CallToolRequest
+	// grant tells whether the approval that came with the call covers a key;
+	// nil when none came. See approval.go.
+	grant func(key string) bool
+}
+
+// clean is p as the ruleset sees it: absolute and clean.
+func (c *call) clean(p string) (string, error) {
+	return backends.CleanPath(c.ws.WorkingDir(), p)
+}
+
+// show is an absolute path as short as it can be written back: relative to the
+// working directory when it is below it.
+func (c *call) show(abs string) string {
+	dir := c.ws.WorkingDir()
+	if abs == dir {
+		return "."
+	}
+	if dir != "/" {
+		dir += "/"
+	}
+	if rel, ok := strings.CutPrefix(abs, dir); ok && rel != "" {
+		return rel
+	}
+	return abs
+}
+
+// allowLook holds a read, listing or search of p against the rules before
+// anything is done. Where the rules allow the path as it is written, following
+// its symlinks is left to the operation itself; see allowFound.
+func (c *call) allowLook(op permissions.Operation, p string) error {
+	cleaned, err := c.clean(p)
+	if err != nil {
+		return err
+	}
+	d := c.set.Rules.Path(op, cleaned, cleaned)
+	if d.Action == permissions.Ask {
+		// Nobody is asked about what is denied at the end of a symlink.
+		res, err := c.ws.Resolve(c.ctx, p)
+		if err != nil {
+			return err
+		}
+		d = c.set.Rules.Path(op, res.Path, res.Resolved)
+	}
+	return c.allow(d)
+}
+
+// allowFound holds where a path's symlinks have led against the rules, before
+// the answer leaves.
+func (c *call) allowFound(op permissions.Operation, res backends.Resolution) error {
+	if res.Path == res.Resolved {
+		return nil // allowLook has seen it
+	}
+	return c.allow(c.set.Rules.Path(op, res.Path, res.Resolved))
+}
+
+// allowChange holds a write or an edit of p against the rules, as written and
+// where it leads. The operation must then insist on landing there.
+func (c *call) allowChange(op permissions.Operation, p string) (backends.Resolution, error) {
+	cleaned, err := c.clean(p)
+	if err != nil {
+		return backends.Resolution{}, err
+	}
+	// A path that is denied is denied also where it does not resolve.
+	if d := c.set.Rules.Path(op, cleaned, cleaned); d.Action == permissions.Deny {
+		return backends.Resolution{}, c.allow(d)
+	}
+	res, err := c.ws.Resolve(c.ctx, p)
+	if err != nil {
+		return res, err
+	}
+	return res, c.allow(c.set.Rules.Path(op, res.Path, res.Resolved))
+}

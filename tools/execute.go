@@ -1,0 +1,253 @@
+package tools
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/mcp-workspace/mcp-workspace/backends"
+	"github.com/mcp-workspace/mcp-workspace/permissions"
+)
+
+type executeArgs struct {
+	Command string  `arg:"command" required:"true"`
+	Timeout float64 `arg:"timeout" default:"120" min:"0"`
+}
+
+type executeOutput struct {
+	ExitCode   int    `json:"exit_code"`
+	Output     string `json:"output" jsonschema:"stdout and stderr in the order written"`
+	Truncated  bool   `json:"truncated,omitempty"`
+	OutputFile string `json:"output_file,omitempty" jsonschema:"file in the workspace that has the whole output"`
+}
+
+const (
+	maxTimeout    = 24 * time.Hour
+	shownOutput   = 100_000 // bytes of output that are shown whole
+	maxOutput     = 1 << 30 // bytes of output after which a command is stopped
+	progressEvery = 3 * time.Second
+)
+
+var execute = define[executeArgs, executeOutput]("execute", "Run a command", permissions.Execute,
+	hints{destructive: true, openWorld: true}, (*call).execute)
+
+func (c *call) execute(in executeArgs) (*answer, error) {
+	timeout := time.Duration(in.Timeout * float64(time.Second))
+	switch {
+	case strings.TrimSpace(in.Command) == "":
+		return nil, invalid("the argument \"command\" is empty")
+	case strings.IndexByte(in.Command, 0) >= 0:
+		return nil, invalid("a command cannot contain a NUL character")
+	case timeout <= 0 || timeout > maxTimeout:
+		return nil, invalid("the argument \"timeout\" is %v; it takes seconds, more than 0 and at most %v", in.Timeout, maxTimeout.Seconds())
+	}
+	if err := c.allow(c.set.Rules.Command(in.Command, shellView{c})); err != nil {
+		return nil, err
+	}
+
+	var out output
+	stop := c.reportProgress(&out)
+	exit, err := c.ws.Run(c.ctx, backends.Command{
+		Script: in.Command, Timeout: timeout, Merge: true, KeepAbove: shownOutput, MaxOutput: maxOutput,
+		Output: func(_ backends.Stream, data []byte) { out.add(data) },
+	})
+	stop()
+
+	shown := out.render(exit.OutputFile)
+	f := facts{"exit_code": exit.Code}
+	if out.truncated() {
+		f["truncated"] = true
+	}
+	if exit.OutputFile != "" {
+		f["output_file"] = valid(exit.OutputFile)
+	}
+	if err != nil {
+		return nil, c.stopped(err, in.Timeout, shown, f)
+	}
+	text := shown
+	switch {
+	case exit.Code != 0:
+		text = fmt.Sprintf("Command failed (exit code %d):\n%s", exit.Code, shown)
+		if exit.Signal != "" {
+			text += fmt.Sprintf("\n(ended by %s)", exit.Signal)
+		}
+	case shown == "":
+		text = "(no output)"
+	}
+	o := executeOutput{ExitCode: exit.Code, Output: valid(shown), Truncated: out.truncated(), OutputFile: valid(exit.OutputFile)}
+	return &answer{text: text, facts: f, output: structured[executeOutput]{Result: &o}}, nil
+}
+
+// stopped is the failure of a command that did not end by itself.
+func (c *call) stopped(err error, seconds float64, shown string, f facts) error {
+	e := &commandError{err: err, output: shown, facts: f}
+	say := func(code backends.Code, format string, args ...any) {
+		e.err = &backends.Error{Code: code, Message: fmt.Sprintf(format, args...), Err: err}
+	}
+	switch backends.CodeOf(err) {
+	case backends.CodeTimeout:
+		say(backends.CodeTimeout, "the command and everything it started was stopped after %v s (exit code 124). Raise timeout, or start it in the background with its output in a file. It had printed:", seconds)
+	case backends.CodeTooLarge:
+		say(backends.CodeTooLarge, "the command was stopped after printing %d MB. Send its output to a file, or filter it. It began and ended with:", maxOutput>>20)
+	case backends.CodeCancelled:
+		say(backends.CodeCancelled, "cancelled; the command and everything it started was stopped. It had printed:")
+	default:
+		if out := shown; out == "" {
+			delete(f, "exit_code")
+			return err
+		}
+		delete(f, "exit_code")
+	}
+	return e
+}
+
+// reportProgress notifies the client of the latest line of output, when it
+// asked for progress, so that it does not take a long command for a dead one.
+func (c *call) reportProgress(out *output) (stop func()) {
+	srv := server.ServerFromContext(c.ctx)
+	if c.req.Params.Meta == nil || c.req.Params.Meta.ProgressToken == nil || srv == nil {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(c.ctx)
+	var done sync.WaitGroup
+	done.Go(func() {
+		start := time.Now()
+		tick := time.NewTicker(progressEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			}
+			params := map[string]any{
+				"progressToken": c.req.Params.Meta.ProgressToken,
+				"progress":      time.Since(start).Round(time.Millisecond).Seconds(),
+			}
+			if line := out.lastLine(); line != "" {
+				params["message"] = line
+			}
+			// A client that does not take its notifications misses some of
+			// them; the call goes on.
+			_ = srv.SendNotificationToClient(ctx, string(mcp.MethodNotificationProgress), params)
+		}
+	})
+	return func() {
+		cancel()
+		done.Wait()
+	}
+}
+
+// output keeps the start and the end of what a command prints.
+type output struct {
+	mu    sync.Mutex
+	total int64
+	head  []byte // the first shownOutput/2 bytes
+	tail  []byte // what follows; from time to time cut to its last shownOutput/2
+}
+
+func (o *output) add(data []byte) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.total += int64(len(data))
+	if room := shownOutput/2 - len(o.head); room > 0 {
+		n := min(room, len(data))
+		o.head = append(o.head, data[:n]...)
+		data = data[n:]
+	}
+	o.tail = append(o.tail, data...)
+	if len(o.tail) > shownOutput {
+		o.tail = append(o.tail[:0], o.tail[len(o.tail)-shownOutput/2:]...)
+	}
+}
+
+func (o *output) truncated() bool { return o.total > shownOutput }
+
+// render is the output as it is shown, without its last newline; file is where
+// all of it is kept.
+func (o *output) render(file string) string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !o.truncated() {
+		return strings.TrimSuffix(string(o.head)+string(o.tail), "\n")
+	}
+	head := wholeRunesEnd(o.head)
+	tail := wholeRunesStart(o.tail[max(len(o.tail)-shownOutput/2, 0):])
+	where := ""
+	if file != "" {
+		where = "; the whole output is in " + file
+	}
+	return fmt.Sprintf("%s\n… (%d bytes left out%s) …\n%s", bytes.TrimSuffix(head, []byte("\n")), o.total-int64(len(head)+len(tail)), where, bytes.TrimSuffix(tail, []byte("\n")))
+}
+
+// lastLine is the latest line that is not blank, short enough for a
+// notification.
+func (o *output) lastLine() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	latest := o.tail
+	if len(latest) == 0 {
+		latest = o.head
+	}
+	latest = bytes.TrimRight(latest[max(len(latest)-4000, 0):], "\r\n \t")
+	latest = latest[bytes.LastIndexAny(latest, "\r\n")+1:]
+	return clip(valid(string(wholeRunesStart(latest))), 200)
+}
+
+// wholeRunesEnd drops a character that is cut off at the end of b.
+func wholeRunesEnd(b []byte) []byte {
+	for i := 1; i <= min(utf8.UTFMax-1, len(b)); i++ {
+		if c := b[len(b)-i]; utf8.RuneStart(c) {
+			if !utf8.FullRune(b[len(b)-i:]) {
+				return b[:len(b)-i]
+			}
+			break
+		}
+	}
+	return b
+}
+
+// wholeRunesStart drops a character that is cut off at the start of b.
+func wholeRunesStart(b []byte) []byte {
+	for i := range min(utf8.UTFMax-1, len(b)) {
+		if utf8.RuneStart(b[i]) {
+			return b[i:]
+		}
+	}
+	return b
+}
+
+// shellView is the workspace as the check of a command sees it.
+type shellView struct{ c *call }
+
+// Dir is where the command starts.
+func (v shellView) Dir() string { return v.c.ws.WorkingDir() }
+
+// Resolve follows symlinks.
+func (v shellView) Resolve(path string) (string, bool) {
+	res, err := v.c.ws.Resolve(v.c.ctx, path)
+	if err != nil {
+		return path, false
+	}
+	return res.Resolved, res.Exists
+}
+
+// expandLimit is how many paths a shell pattern may stand for and still be
+// checked one by one.
+const expandLimit = 2000
+
+// Expand lists what an unquoted shell pattern stands for.
+func (v shellView) Expand(pattern string) ([]string, bool) {
+	found, err := v.c.ws.Glob(v.c.ctx, backends.GlobRequest{Pattern: pattern, IncludeIgnored: true, Limit: expandLimit})
+	if err != nil || found.Total > expandLimit {
+		return nil, false
+	}
+	return found.Paths, true
+}

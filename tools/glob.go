@@ -1,0 +1,57 @@
+package tools
+
+import (
+	"fmt"
+
+	"github.com/mcp-workspace/mcp-workspace/backends"
+	"github.com/mcp-workspace/mcp-workspace/permissions"
+)
+
+type globArgs struct {
+	Pattern        string `arg:"pattern" required:"true"`
+	Path           string `arg:"path" default:"."`
+	IncludeIgnored bool   `arg:"include_ignored" default:"false"`
+}
+
+type globOutput struct {
+	Paths []string `json:"paths"`
+	Total int      `json:"total" jsonschema:"paths that match, those not shown included"`
+}
+
+// globLimit is how many paths a glob shows.
+const globLimit = 100
+
+var glob = define[globArgs, globOutput]("glob", "Find files by name", permissions.Glob,
+	hints{readOnly: true, idempotent: true}, (*call).glob)
+
+func (c *call) glob(in globArgs) (*answer, error) {
+	if err := c.allowLook(permissions.Glob, in.Path); err != nil {
+		return nil, err
+	}
+	found, err := c.ws.Glob(c.ctx, backends.GlobRequest{
+		Pattern: in.Pattern, Path: in.Path, Limit: globLimit, IncludeIgnored: in.IncludeIgnored, Filter: c.set.Rules.Filter(permissions.Glob),
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := c.allowFound(permissions.Glob, found.Resolution); err != nil {
+		return nil, err
+	}
+	out := globOutput{Paths: []string{}, Total: found.Total}
+	text := newLines(c.budget())
+	for _, p := range found.Paths {
+		if !text.add(oneLine(c.show(p))) {
+			break
+		}
+		out.Paths = append(out.Paths, valid(p))
+	}
+	f := facts{"path": valid(found.Path), "count": found.Total}
+	if more := found.Total - text.count; more > 0 {
+		text.more(more)
+		f["truncated"] = true
+	}
+	if found.Total == 0 {
+		text.force(fmt.Sprintf("No files match %s in %s", oneLine(in.Pattern), c.show(found.Path)))
+	}
+	return &answer{text: text.String(), facts: f, output: structured[globOutput]{Result: &out}}, nil
+}

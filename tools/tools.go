@@ -1,0 +1,174 @@
+// Package tools is what a model sees of a workspace: seven tools, with their
+// schemas, descriptions and renderings, each held against the ruleset before
+// it touches anything.
+//
+// The package speaks MCP through mcp-go and reaches files only through
+// [backends.Workspace]. It knows no backend and no transport.
+package tools
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/mcp-workspace/mcp-workspace/permissions"
+)
+
+// Fallback is what becomes of an operation that the ruleset wants asked about
+// when the client cannot be asked.
+type Fallback string
+
+// The fallbacks.
+const (
+	FallbackDeny  Fallback = "deny"  // permission_denied, as by a rule
+	FallbackError Fallback = "error" // approval_required, with how to allow it
+)
+
+// EditFormat selects the editing tool.
+type EditFormat string
+
+// The edit formats.
+const (
+	EditByString EditFormat = "str_replace" // edit_file
+	EditByLine   EditFormat = "hashline"    // hashline_edit, and read_file shows line hashes
+)
+
+// Options say which tools a server offers, and how.
+type Options struct {
+	// Connection finds the connection that a request came over.
+	Connection func(ctx context.Context) (*Connection, error)
+	// Rules that every call is held against.
+	Rules *permissions.Ruleset
+	// Fallback when Rules ask and the client cannot; empty means FallbackError.
+	Fallback Fallback
+	// Tools to offer by name; empty offers all.
+	Tools []string
+	// EditFormat; empty means EditByString.
+	EditFormat EditFormat
+	// Structured adds structuredContent and output schemas.
+	Structured bool
+	// Profile of the descriptions; empty means ProfileCoding.
+	Profile Profile
+	// Texts replace descriptions, by tool.
+	Texts map[string]Text
+}
+
+// toolset is Options in force.
+type toolset struct {
+	Options
+}
+
+// definitions are all tools there are, in the order in which they are listed.
+func definitions(format EditFormat) []definition {
+	edit := editFile
+	if format == EditByLine {
+		edit = hashlineEdit
+	}
+	return []definition{ls, readFile, writeFile, edit, glob, grep, execute}
+}
+
+// Names lists the tools of an edit format.
+func Names(format EditFormat) []string {
+	var names []string
+	for _, d := range definitions(format) {
+		names = append(names, d.name)
+	}
+	return names
+}
+
+// Register adds the tools to srv. It fails when opts name a tool or an
+// argument that does not exist. Tools whose operation the rules deny outright
+// are left out.
+func Register(srv *server.MCPServer, opts Options) error {
+	defs, err := selected(opts)
+	if err != nil {
+		return err
+	}
+	set := &toolset{opts}
+	for _, d := range defs {
+		tool, err := d.describe(opts)
+		if err != nil {
+			return err
+		}
+		srv.AddTool(tool, set.handler(d))
+	}
+	set.addResource(srv)
+	return nil
+}
+
+// selected are the tools that opts offer.
+func selected(opts Options) ([]definition, error) {
+	all := definitions(opts.EditFormat)
+	names := Names(opts.EditFormat)
+	known := func(name, where string) error {
+		if slices.Contains(names, name) {
+			return nil
+		}
+		return fmt.Errorf("%s: there is no tool %q; the tools are %s", where, name, strings.Join(names, ", "))
+	}
+	for _, name := range opts.Tools {
+		if err := known(name, "tools"); err != nil {
+			return nil, err
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(opts.Texts)) {
+		// Texts for the other edit format's tool are kept for when it is used.
+		if name == editFile.name || name == hashlineEdit.name {
+			continue
+		}
+		if err := known(name, "descriptions"); err != nil {
+			return nil, err
+		}
+	}
+	var out []definition
+	for _, d := range all {
+		wanted := len(opts.Tools) == 0 || slices.Contains(opts.Tools, d.name)
+		if wanted && opts.Rules.Offered(d.operation) {
+			out = append(out, d)
+		}
+	}
+	return out, nil
+}
+
+// handler answers calls of one tool.
+func (s *toolset) handler(d definition) server.ToolHandlerFunc {
+	return func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		c := &call{ctx: ctx, set: s, tool: d.name, req: req}
+		ans, err := c.serve(d)
+		var ask *askError
+		switch {
+		case err == nil:
+			return s.result(c, ans), nil
+		case errors.As(err, &ask):
+			return c.askPerson(ask.decision), nil
+		default:
+			return s.failed(c, err), nil
+		}
+	}
+}
+
+// serve runs one call to its answer.
+func (c *call) serve(d definition) (*answer, error) {
+	conn, err := c.set.Connection(c.ctx)
+	if err != nil {
+		return nil, err
+	}
+	c.conn = conn
+	args, err := d.decode(c.req.Params.Arguments)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.redeem(); err != nil {
+		return nil, err
+	}
+	if c.ws, err = conn.Workspace(c.ctx); err != nil {
+		return nil, err
+	}
+	return d.run(c, args)
+}

@@ -1,0 +1,42 @@
+package tools
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/mcp-workspace/mcp-workspace/backends"
+	"github.com/mcp-workspace/mcp-workspace/permissions"
+)
+
+type writeFileArgs struct {
+	Path    string `arg:"path" required:"true"`
+	Content string `arg:"content" required:"true"`
+}
+
+type writeFileOutput struct {
+	Path    string `json:"path"`
+	Lines   int    `json:"lines"`
+	Bytes   int64  `json:"bytes"`
+	Created bool   `json:"created" jsonschema:"false when a file was replaced"`
+}
+
+var writeFile = define[writeFileArgs, writeFileOutput]("write_file", "Write a file", permissions.Write,
+	hints{destructive: true, idempotent: true}, (*call).writeFile)
+
+func (c *call) writeFile(in writeFileArgs) (*answer, error) {
+	res, err := c.allowChange(permissions.Write, in.Path)
+	if err != nil {
+		return nil, err
+	}
+	wrote, err := c.ws.Write(c.ctx, backends.WriteRequest{Path: in.Path, Content: strings.NewReader(in.Content), Resolved: res.Resolved})
+	if err != nil {
+		return nil, err
+	}
+	c.conn.saw(wrote.Resolved, wrote.Version)
+	out := writeFileOutput{Path: valid(wrote.Path), Lines: wrote.Lines, Bytes: wrote.Bytes, Created: wrote.Created}
+	return &answer{
+		text:   fmt.Sprintf("Wrote %d lines to %s", wrote.Lines, oneLine(in.Path)),
+		facts:  facts{"path": valid(wrote.Path), "total_lines": wrote.Lines},
+		output: structured[writeFileOutput]{Result: &out},
+	}, nil
+}

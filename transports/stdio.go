@@ -1,0 +1,143 @@
+package transports
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"time"
+
+	"github.com/mark3labs/mcp-go/server"
+)
+
+// Limits of a connection.
+const (
+	// DefaultMaxLine is the longest line taken, in bytes, unless Stdio says
+	// otherwise.
+	DefaultMaxLine = 256 << 20
+
+	maxRunning   = 256             // calls running at once
+	maxHeld      = 512 << 20       // bytes of messages held before reading waits
+	callOverhead = 1 << 10         // what a call costs beside its message, in bytes
+	grace        = 2 * time.Second // for cancelled calls to end
+)
+
+// Why a call's context ended, from [context.Cause]; [*CancelledError] is the
+// third.
+var (
+	// ErrDisconnected says that nothing can be written to the client any more.
+	ErrDisconnected = errors.New("the client is gone")
+	// ErrShutdown says that the server is stopping.
+	ErrShutdown = errors.New("the server is shutting down")
+)
+
+// CancelledError says that the client has cancelled the call.
+type CancelledError struct {
+	Reason string // the client's own words, may be empty
+}
+
+func (e *CancelledError) Error() string {
+	if e.Reason == "" {
+		return "cancelled by the client"
+	}
+	return "cancelled by the client: " + e.Reason
+}
+
+// Stdio serves MCP over a pair of streams, as a child process does on its
+// standard input and output: one JSON-RPC message a line.
+//
+// Calls run at the same time, each from its own goroutine, except that
+// initialize takes effect before what follows it. Cancellations, and answers
+// to what the server asked, are seen however much waits in front of them. A
+// cancelled call gets no answer.
+type Stdio struct {
+	// Server handles the messages.
+	Server *server.MCPServer
+	// InOrder runs one call at a time, in the order they arrive.
+	InOrder bool
+	// Logger hears of panics and of what had to be dropped. Nil discards.
+	Logger *slog.Logger
+	// MaxLine is the longest line taken, in bytes with its newline; a longer
+	// one is skipped and answered with an error. 0 means DefaultMaxLine.
+	MaxLine int64
+
+	// Limits that tests lower; 0 means the constant of the same name.
+	maxRunning int
+	maxHeld    int64
+}
+
+// Serve reads messages from in and writes to out. It returns
+//
+//   - nil when in has ended and everything read has been answered;
+//   - an error of [ErrShutdown] when ctx ends: the calls in flight are
+//     cancelled and given two seconds to answer;
+//   - an error of [ErrDisconnected] when out fails: the calls in flight are
+//     cancelled and given two seconds to end;
+//   - any other error when in cannot be read, once everything read has been
+//     answered.
+//
+// A read or write that blocks for ever cannot be interrupted unless the stream
+// supports deadlines: then its goroutine is left behind. Serve closes neither
+// stream.
+func (s *Stdio) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
+	log := s.Logger
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	c := &conn{
+		server:  s.Server,
+		log:     log,
+		maxLine: orDefault(s.MaxLine, DefaultMaxLine),
+		calls:   newCallTable(s.InOrder, orDefault(s.maxRunning, maxRunning), orDefault(s.maxHeld, maxHeld)),
+		work:    make(chan *call),
+		broken:  make(chan struct{}),
+		done:    make(chan struct{}),
+		pumped:  make(chan struct{}),
+		eof:     make(chan error, 1),
+	}
+	// Calls learn why they were ended, so the end of ctx is passed on by hand.
+	c.ctx, c.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
+	c.out = newLineWriter(out, c.fail)
+	c.session = newSession(c)
+	if err := s.Server.RegisterSession(c.ctx, c.session); err != nil {
+		c.cancel(err)
+		return fmt.Errorf("registering the connection: %w", err)
+	}
+	defer s.Server.UnregisterSession(context.WithoutCancel(ctx), c.session.id)
+
+	go c.pumpNotifications()
+	go c.read(newLineReader(in, c.maxLine))
+
+	err := c.wait(ctx)
+	if err != nil {
+		releaseReader(in)
+	}
+	if !c.close(err) {
+		log.Warn("calls are still running at the end of the connection", "waited", grace)
+		releaseWriter(out)
+	}
+	return err
+}
+
+func orDefault[T int | int64](v, def T) T {
+	if v == 0 {
+		return def
+	}
+	return v
+}
+
+// releaseReader and releaseWriter end a blocked read or write where the stream
+// has deadlines. One that has none says so, and nothing is lost.
+
+func releaseReader(in io.Reader) {
+	if d, ok := in.(interface{ SetReadDeadline(time.Time) error }); ok {
+		_ = d.SetReadDeadline(time.Unix(1, 0))
+	}
+}
+
+func releaseWriter(out io.Writer) {
+	if d, ok := out.(interface{ SetWriteDeadline(time.Time) error }); ok {
+		_ = d.SetWriteDeadline(time.Unix(1, 0))
+	}
+}

@@ -1,0 +1,185 @@
+package transports
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"sync"
+	"sync/atomic"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+)
+
+// maxNotifications is how many notifications may wait to be written before
+// mcp-go drops further ones with an error to their sender.
+const maxNotifications = 1024
+
+var sessions atomic.Int64
+
+// session is the connection as mcp-go knows it.
+type session struct {
+	id            string
+	conn          *conn
+	notifications chan mcp.JSONRPCNotification
+	// sends counts how often the channel was asked for, which mcp-go does
+	// before each send. What has not moved has nothing to flush.
+	sends       atomic.Int64
+	initialized atomic.Bool
+	level       atomic.Value // mcp.LoggingLevel
+
+	mu       sync.Mutex
+	client   clientIdentity
+	protocol string
+}
+
+type clientIdentity struct {
+	info         mcp.Implementation
+	capabilities mcp.ClientCapabilities
+}
+
+func newSession(c *conn) *session {
+	return &session{
+		id:            "stdio-" + strconv.FormatInt(sessions.Add(1), 10),
+		conn:          c,
+		notifications: make(chan mcp.JSONRPCNotification, maxNotifications),
+	}
+}
+
+func (s *session) SessionID() string { return s.id }
+
+func (s *session) NotificationChannel() chan<- mcp.JSONRPCNotification {
+	s.sends.Add(1)
+	return s.notifications
+}
+
+func (s *session) Initialize() {
+	s.level.CompareAndSwap(nil, mcp.LoggingLevelError)
+	s.initialized.Store(true)
+}
+
+func (s *session) Initialized() bool { return s.initialized.Load() }
+
+func (s *session) SetLogLevel(level mcp.LoggingLevel) { s.level.Store(level) }
+
+func (s *session) GetLogLevel() mcp.LoggingLevel {
+	if level, ok := s.level.Load().(mcp.LoggingLevel); ok {
+		return level
+	}
+	return mcp.LoggingLevelError
+}
+
+func (s *session) ProtocolVersion() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.protocol
+}
+
+func (s *session) SetProtocolVersion(version string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.protocol = version
+}
+
+// requestSession is the session as one request sees it. A client of protocol
+// 2026-07-28 says in each request who it is and what it can do, and mcp-go
+// stores that in the session: here it stays with the request, so that requests
+// that run at the same time, or later ones that say nothing, are not taken for
+// something else. Only initialize speaks for the whole connection.
+type requestSession struct {
+	*session
+	call *call
+
+	mu          sync.Mutex
+	own         *clientIdentity // what this request said; nil when nothing
+	initialized bool
+}
+
+func (v *requestSession) connectionWide() bool {
+	return v.call.method == string(mcp.MethodInitialize)
+}
+
+// Initialize is called by initialize, and by a request of protocol 2026-07-28.
+// The latter opts in to nothing that the server broadcasts, unless it is there
+// to listen.
+func (v *requestSession) Initialize() {
+	v.mu.Lock()
+	v.initialized = true
+	v.mu.Unlock()
+	if v.connectionWide() || v.call.endless() {
+		v.session.Initialize()
+	}
+}
+
+func (v *requestSession) Initialized() bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.initialized || v.session.Initialized()
+}
+
+func (v *requestSession) identity() clientIdentity {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.own != nil {
+		return *v.own
+	}
+	v.session.mu.Lock()
+	defer v.session.mu.Unlock()
+	return v.session.client
+}
+
+func (v *requestSession) setIdentity(set func(*clientIdentity)) {
+	if v.connectionWide() {
+		v.session.mu.Lock()
+		defer v.session.mu.Unlock()
+		set(&v.session.client)
+		return
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.own == nil {
+		v.own = &clientIdentity{}
+	}
+	set(v.own)
+}
+
+func (v *requestSession) GetClientInfo() mcp.Implementation { return v.identity().info }
+
+func (v *requestSession) SetClientInfo(info mcp.Implementation) {
+	v.setIdentity(func(c *clientIdentity) { c.info = info })
+}
+
+func (v *requestSession) GetClientCapabilities() mcp.ClientCapabilities {
+	return v.identity().capabilities
+}
+
+func (v *requestSession) SetClientCapabilities(capabilities mcp.ClientCapabilities) {
+	v.setIdentity(func(c *clientIdentity) { c.capabilities = capabilities })
+}
+
+// RequestElicitation asks the person through the client. It fails with
+// [server.ErrElicitationNotSupported] when the client has not declared that it
+// can, with [ErrInputEnded], a [*ClientError] or the cause of ctx.
+func (v *requestSession) RequestElicitation(ctx context.Context, request mcp.ElicitationRequest) (*mcp.ElicitationResult, error) {
+	if v.GetClientCapabilities().Elicitation == nil {
+		return nil, server.ErrElicitationNotSupported
+	}
+	raw, err := ask(ctx, v, mcp.MethodElicitationCreate, request.Params)
+	if err != nil {
+		return nil, err
+	}
+	result := new(mcp.ElicitationResult)
+	if err := json.Unmarshal(raw, result); err != nil {
+		return nil, fmt.Errorf("the client's answer to %s: %w", mcp.MethodElicitationCreate, err)
+	}
+	return result, nil
+}
+
+var (
+	_ server.ClientSession              = (*session)(nil)
+	_ server.SessionWithLogging         = (*requestSession)(nil)
+	_ server.SessionWithClientInfo      = (*requestSession)(nil)
+	_ server.SessionWithProtocolVersion = (*requestSession)(nil)
+	_ server.SessionWithElicitation     = (*requestSession)(nil)
+)
