@@ -91,7 +91,6 @@ type ruleList struct {
 type compiledRule struct {
 	*pattern
 	rule     *Rule
-	why      string // the rule, in words
 	redirect bool // execute: "> path", held against redirections only
 	forkBomb bool // execute: matches functions that multiply themselves
 }
@@ -140,6 +139,7 @@ func (r *Ruleset) compile() error {
 		if ok && rules.Default != "" {
 			list.byOp, list.def = true, rules.Default
 		}
+		list.why = list.defaultWhy()
 		for i := range list.source {
 			p, err := compileRule(op, list.source[i].Pattern)
 			if err != nil {
@@ -191,7 +191,7 @@ func (l *ruleList) byRule(target string, rule *Rule) Decision {
 }
 
 func (l *ruleList) byDefault(target string) Decision {
-	return Decision{Action: l.def, Operation: l.op, Target: target, Why: l.defaultWhy()}
+	return Decision{Action: l.def, Operation: l.op, Target: target, Why: l.why}
 }
 
 func (l *ruleList) defaultWhy() string {

@@ -1,6 +1,7 @@
 package permissions
 
 import (
+	"fmt"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -141,27 +142,38 @@ func readDifferently(src string) bool {
 }
 
 func (c *checker) parseAndRun(src string, lang syntax.LangVariant, st *state, in stdin, depth int) output {
-	parser := syntax.NewParser(syntax.Variant(lang))
-	file, err := parser.Parse(strings.NewReader(src), "")
-	if err == nil {
-		w := &walker{checker: c, state: st, depth: depth, posix: lang == syntax.LangPOSIX}
-		return w.program(file.Stmts, in)
-	}
-	// A shell runs what comes before the mistake.
-	var stmts []*syntax.Stmt
-	for stmt, err := range syntax.NewParser(syntax.Variant(lang)).StmtsSeq(strings.NewReader(src)) {
-		if err != nil {
-			break
-		}
-		stmts = append(stmts, stmt)
-	}
+	stmts, err := parseShell(src, lang)
 	w := &walker{checker: c, state: st, depth: depth, posix: lang == syntax.LangPOSIX}
-	w.program(stmts, in)
+	out := w.program(stmts, in)
+	if err == nil {
+		return out
+	}
 	if lang == syntax.LangBash {
 		c.askFor(src, "the command cannot be parsed ("+err.Error()+")")
 		c.crude(src)
 	}
 	return output{}
+}
+
+// parseShell parses src. With an error it returns the statements before the
+// mistake, which a shell runs all the same. The parser meets hostile text, so
+// that a panic in it is one more text that cannot be parsed.
+func parseShell(src string, lang syntax.LangVariant) (stmts []*syntax.Stmt, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the parser failed: %v", p)
+		}
+	}()
+	// Not ended early: the sequence goes on after a mistake whatever it is told.
+	for stmt, e := range syntax.NewParser(syntax.Variant(lang)).StmtsSeq(strings.NewReader(src)) {
+		switch {
+		case e != nil && err == nil:
+			err = e
+		case err == nil:
+			stmts = append(stmts, stmt)
+		}
+	}
+	return stmts, err
 }
 
 // crude looks in text that cannot be parsed for commands that a rule denies.

@@ -314,13 +314,21 @@ func invalid(format string, args ...any) error {
 	return backends.Errorf(backends.CodeInvalidArgument, "call", "", format, args...)
 }
 
-// outputSchema is the schema of a tool's structured content: the fields of Out
-// or an error, for clients hold failed results against it too.
+// outputSchema is the schema of a tool's structured content: the fields of Out,
+// or an error, for clients hold failed results against it too. No field is
+// required, because neither has those of the other.
 func outputSchema[Out any]() (*jsonschema.Schema, error) {
-	schema, err := jsonschema.For[structured[Out]](nil)
+	schema, err := jsonschema.For[Out](nil)
 	if err != nil {
 		return nil, err
 	}
+	failure, err := jsonschema.For[failureOutput](nil)
+	if err != nil {
+		return nil, err
+	}
+	failure.Description = "set when the call failed, and then alone"
+	schema.Properties[errorField] = failure
+	schema.Required = nil
 	return schema, nil
 }
 

@@ -90,6 +90,6 @@ func (c *call) edited(e backends.EditResult, text string) *answer {
 	return &answer{
 		text:   text,
 		facts:  facts{"path": valid(e.Path), "count": e.Replaced, "diff": diff},
-		output: structured[editOutput]{Result: &editOutput{Path: valid(e.Path), Replaced: e.Replaced, Diff: diff}},
+		output: editOutput{Path: valid(e.Path), Replaced: e.Replaced, Diff: diff},
 	}
 }

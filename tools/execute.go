@@ -82,7 +82,7 @@ func (c *call) execute(in executeArgs) (*answer, error) {
 		text = "(no output)"
 	}
 	o := executeOutput{ExitCode: exit.Code, Output: valid(shown), Truncated: out.truncated(), OutputFile: valid(exit.OutputFile)}
-	return &answer{text: text, facts: f, output: structured[executeOutput]{Result: &o}}, nil
+	return &answer{text: text, facts: f, output: o}, nil
 }
 
 // stopped is the failure of a command that did not end by itself.

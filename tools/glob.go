@@ -53,5 +53,5 @@ func (c *call) glob(in globArgs) (*answer, error) {
 	if found.Total == 0 {
 		text.force(fmt.Sprintf("No files match %s in %s", oneLine(in.Pattern), c.show(found.Path)))
 	}
-	return &answer{text: text.String(), facts: f, output: structured[globOutput]{Result: &out}}, nil
+	return &answer{text: text.String(), facts: f, output: out}, nil
 }

@@ -88,7 +88,7 @@ func (c *call) grep(in grepArgs) (*answer, error) {
 	if found.Withheld > 0 {
 		text.force(fmt.Sprintf("(%d file(s) were not searched: reading them needs approval; read_file asks for it)", found.Withheld))
 	}
-	return &answer{text: text.String(), facts: f, output: structured[grepOutput]{Result: &out}}, nil
+	return &answer{text: text.String(), facts: f, output: out}, nil
 }
 
 // renderFiles lists files, with their counts or without, and returns how many

@@ -58,7 +58,7 @@ func (c *call) ls(in lsArgs) (*answer, error) {
 	if list.Total == 0 {
 		text.force(fmt.Sprintf("%s is an empty directory", c.show(list.Path)))
 	}
-	return &answer{text: text.String(), facts: f, output: structured[lsOutput]{Result: &out}}, nil
+	return &answer{text: text.String(), facts: f, output: out}, nil
 }
 
 var kindNames = map[backends.Kind]string{

@@ -64,7 +64,7 @@ func (c *call) readFile(in readFileArgs) (*answer, error) {
 		text = fmt.Sprintf("%s is empty", c.show(file.Path))
 	}
 	out := readFileOutput{Path: valid(file.Path), Text: valid(text), FirstLine: in.Offset + 1, Lines: shown, TotalLines: file.TotalLines}
-	return &answer{text: text, facts: f, output: structured[readFileOutput]{Result: &out}}, nil
+	return &answer{text: text, facts: f, output: out}, nil
 }
 
 // renderLines numbers lines, as many as the budget has room for.
@@ -141,5 +141,5 @@ func (c *call) readBinary(p string, e *backends.Error) (*answer, error) {
 		text = fmt.Sprintf("%s is %d×%d; shown scaled down to %d×%d", c.show(info.Path), img.fullWidth, img.fullHeight, img.width, img.height)
 	}
 	out := readFileOutput{Path: valid(info.Path), Image: img.output()}
-	return &answer{text: text, image: img, facts: facts{"path": valid(info.Path)}, output: structured[readFileOutput]{Result: &out}}, nil
+	return &answer{text: text, image: img, facts: facts{"path": valid(info.Path)}, output: out}, nil
 }

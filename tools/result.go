@@ -35,12 +35,9 @@ type answer struct {
 // facts are a result's _meta, without the prefix.
 type facts map[string]any
 
-// structured is a result's structuredContent: the tool's own output, or an
-// error.
-type structured[Out any] struct {
-	Result *Out           `json:"result,omitempty"`
-	Error  *failureOutput `json:"error,omitempty"`
-}
+// errorField holds the failure in the structured content of a failed result,
+// in place of the tool's own fields.
+const errorField = "error"
 
 // failureOutput is a failure as structured content has it.
 type failureOutput struct {
@@ -100,7 +97,7 @@ func (s *toolset) failed(c *call, err error) *mcp.CallToolResult {
 	res := &mcp.CallToolResult{IsError: true, Content: []mcp.Content{mcp.TextContent{Type: mcp.ContentTypeText, Text: text}}}
 	res.Meta = c.meta(f)
 	if s.Structured {
-		res.StructuredContent = structured[struct{}]{Error: &out}
+		res.StructuredContent = map[string]any{errorField: out}
 	}
 	return res
 }

@@ -37,6 +37,6 @@ func (c *call) writeFile(in writeFileArgs) (*answer, error) {
 	return &answer{
 		text:   fmt.Sprintf("Wrote %d lines to %s", wrote.Lines, oneLine(in.Path)),
 		facts:  facts{"path": valid(wrote.Path), "total_lines": wrote.Lines},
-		output: structured[writeFileOutput]{Result: &out},
+		output: out,
 	}, nil
 }

@@ -79,7 +79,8 @@ type Stdio struct {
 //
 // A read or write that blocks for ever cannot be interrupted unless the stream
 // supports deadlines: then its goroutine is left behind. Serve closes neither
-// stream.
+// stream. A program that serves its own standard output has to ignore SIGPIPE,
+// or it dies of a client that is gone before Serve can see it.
 func (s *Stdio) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	log := s.Logger
 	if log == nil {
@@ -114,7 +115,7 @@ func (s *Stdio) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 		releaseReader(in)
 	}
 	if !c.close(err) {
-		log.Warn("calls are still running at the end of the connection", "waited", grace)
+		log.Warn("the connection ended with calls still running or answers not taken", "waited", grace)
 		releaseWriter(out)
 	}
 	return err

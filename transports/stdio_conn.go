@@ -354,7 +354,7 @@ func (c *conn) serve(cl *call) (next []*call) {
 		next = c.calls.finish(cl)
 	}()
 	cl.sends = c.session.sends.Load()
-	if cause := context.Cause(cl.ctx); cause != nil {
+	if cause := context.Cause(cl.ctx); cause != nil && !cl.endless() {
 		// Cancelled between its turn and now: it must not begin.
 		resp = internalError(cause.Error())
 	} else {

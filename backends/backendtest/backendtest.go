@@ -135,22 +135,26 @@ type suite struct {
 	dirs *atomic.Int64
 }
 
+// newDir names a directory of the shared environment that no case has used.
+func (s *suite) newDir() string {
+	return path.Join(s.ws.WorkingDir(), fmt.Sprintf("case-%03d", s.dirs.Add(1)))
+}
+
 // claim runs one case in a directory of its own in the shared environment.
 func (s *suite) claim(name string, check func(p *place)) {
 	s.t.Run(name, func(t *testing.T) {
-		dir := fmt.Sprintf("case-%03d", s.dirs.Add(1))
-		check(&place{T: t, h: s.h, ws: s.ws, dir: path.Join(s.ws.WorkingDir(), dir)})
+		check(newPlace(t, s.h, s.ws, s.newDir()))
 	})
 }
 
 // over returns a claim whose cases share one directory, into which the first of
 // them to run puts what they read; none of them may change it.
 func (s *suite) over(fill func(p *place)) func(name string, check func(p *place)) {
-	dir := path.Join(s.ws.WorkingDir(), fmt.Sprintf("case-%03d", s.dirs.Add(1)))
+	dir := s.newDir()
 	filled := false
 	return func(name string, check func(p *place)) {
 		s.t.Run(name, func(t *testing.T) {
-			p := &place{T: t, h: s.h, ws: s.ws, dir: dir}
+			p := newPlace(t, s.h, s.ws, dir)
 			if !filled {
 				fill(p)
 				filled = true

@@ -38,17 +38,8 @@ func testCommands(s *suite) {
 
 	s.claim("a running command holds up nothing else", func(p *place) {
 		p.write("f", "text\n")
-		started, input := make(chan struct{}), newGate("go on\n")
-		var once sync.Once
-		ended := make(chan ran, 1)
-		go func() {
-			res, err := p.try(p.Context(), backends.Command{Script: "echo started; cat", Stdin: input,
-				Output: func(backends.Stream, []byte) { once.Do(func() { close(started) }) }})
-			if err != nil {
-				p.Errorf("Run: %v", err)
-			}
-			ended <- res
-		}()
+		input := newGate("go on\n")
+		ended, started := p.start(p.Context(), backends.Command{Script: "echo started; cat", Stdin: input})
 		<-started
 		p.promptly("other work", func() {
 			if err := p.readErr("f"); err != nil {
@@ -59,8 +50,8 @@ func testCommands(s *suite) {
 			}
 		})
 		close(input.open)
-		if res := <-ended; res.out != "started\ngo on\n" {
-			p.Errorf("the running command printed %q", res.out)
+		if res := <-ended; res.failed != nil || res.out != "started\ngo on\n" {
+			p.Errorf("the running command: %+v", res)
 		}
 	})
 }
@@ -253,23 +244,21 @@ func testStdin(s *suite) {
 
 	s.claim("standard input arrives as it comes", func(p *place) {
 		r, w := io.Pipe()
-		printed := make(chan string, 10)
+		printed := make(chan struct{}, 10)
 		go func() {
-			for _, line := range []string{"one\n", "two\n"} {
-				if _, err := io.WriteString(w, line); err != nil {
-					p.Errorf("writing to the command: %v", err)
+			for range 2 {
+				if _, err := io.WriteString(w, "a line\n"); err != nil {
+					break
 				}
-				if got := <-printed; got != line {
-					p.Errorf("after %q the command printed %q", line, got)
-				}
+				<-printed // before this there is no second line
 			}
 			w.Close()
 		}()
 		p.promptly("the exchange", func() {
-			_, err := p.try(p.Context(), backends.Command{Script: `while read -r x; do echo "$x"; done`, Stdin: r,
-				Output: func(_ backends.Stream, data []byte) { printed <- string(data) }})
-			if err != nil {
-				p.Errorf("Run: %v", err)
+			res, err := p.try(p.Context(), backends.Command{Script: `while read -r x; do echo "$x"; done`, Stdin: r,
+				Output: func(backends.Stream, []byte) { printed <- struct{}{} }})
+			if err != nil || res.out != "a line\na line\n" {
+				p.Errorf("%+v, %v", res, err)
 			}
 		})
 	})

@@ -114,7 +114,7 @@ func testLazy(s *suite) {
 		}()
 		<-slow.reached
 		cancel()
-		promptly(t, s.h, "giving up", func() { wantCode(t, "Workspace", <-gaveUp, backends.CodeCancelled) })
+		promptly(t, s.h, "giving up", func() { close(slow.open) }, func() { wantCode(t, "Workspace", <-gaveUp, backends.CodeCancelled) })
 		if _, ok := l.Ref(); ok {
 			t.Error("there is a ref before the environment is there")
 		}

@@ -398,9 +398,11 @@ func testDestroy(s *suite) {
 			if op.wants == wantsDirectory {
 				target = "dir"
 			}
-			promptly(t, s.h, op.name, func() {
+			ctx, giveUp := context.WithCancel(t.Context())
+			defer giveUp()
+			promptly(t, s.h, op.name, giveUp, func() {
 				for range 2 {
-					wantCode(t, op.name, op.do(t.Context(), ws, target), backends.CodeUnavailable)
+					wantCode(t, op.name, op.do(ctx, ws, target), backends.CodeUnavailable)
 				}
 			})
 			_, err := b.Attach(t.Context(), ws.Ref())
@@ -414,14 +416,16 @@ func testDestroy(s *suite) {
 		}
 		ws := mustCreate(t, b, backends.Spec{})
 		started, ended := make(chan struct{}), make(chan error, 1)
+		ctx, giveUp := context.WithCancel(t.Context())
+		defer giveUp()
 		var once sync.Once
 		go func() {
-			_, err := ws.Run(context.WithoutCancel(t.Context()), backends.Command{Script: "echo started; sleep 300",
+			_, err := ws.Run(ctx, backends.Command{Script: "echo started; sleep 300",
 				Output: func(backends.Stream, []byte) { once.Do(func() { close(started) }) }})
 			ended <- err
 		}()
 		<-started
 		gone(t, b, ws)
-		promptly(t, s.h, "the command", func() { wantCode(t, "Run", <-ended, backends.CodeUnavailable) })
+		promptly(t, s.h, "the command", giveUp, func() { wantCode(t, "Run", <-ended, backends.CodeUnavailable) })
 	})
 }

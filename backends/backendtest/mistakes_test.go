@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -29,7 +30,7 @@ const mistakeVariable = "BACKENDTEST_MISTAKE"
 func TestSuiteFindsMistakes(t *testing.T) {
 	for _, m := range mistakes {
 		t.Run(m.name, func(t *testing.T) {
-			cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.v", "-test.run", "^TestMistake$/^"+strings.ReplaceAll(m.subject, " ", "_")+"$")
+			cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.v", "-test.run", "^TestMistake$/"+pattern(m.subject)+"/"+pattern(m.fails...))
 			cmd.Env = append(os.Environ(), mistakeVariable+"="+m.name)
 			out, err := cmd.CombinedOutput()
 			var exit *exec.ExitError
@@ -37,13 +38,25 @@ func TestSuiteFindsMistakes(t *testing.T) {
 				t.Fatalf("the suite ended with %v, want it to fail:\n%s", err, out)
 			}
 			for _, claim := range m.fails {
-				line := "--- FAIL: TestMistake/" + strings.ReplaceAll(m.subject+"/"+claim, " ", "_") + " ("
+				line := "--- FAIL: TestMistake/" + testName(m.subject) + "/" + testName(claim) + " ("
 				if !strings.Contains(string(out), line) {
 					t.Errorf("the case %q did not fail:\n%s", claim, out)
 				}
 			}
 		})
 	}
+}
+
+// testName is how go test writes the name of a subtest.
+func testName(name string) string { return strings.ReplaceAll(name, " ", "_") }
+
+// pattern is an element of go test's -run that names subtests.
+func pattern(names ...string) string {
+	quoted := make([]string, len(names))
+	for i, name := range names {
+		quoted[i] = regexp.QuoteMeta(testName(name))
+	}
+	return "^(" + strings.Join(quoted, "|") + ")$"
 }
 
 // TestMistake runs the suite against a backend with the mistake that the
@@ -68,7 +81,7 @@ func TestMistake(t *testing.T) {
 		},
 		Destroys: true,
 		Fresh:    true,
-		Prompt:   3 * time.Second,
+		Prompt:   time.Second,
 	}
 	if mistakes[i].commands {
 		h.Commands, h.Confined, h.Destroys, h.Fresh = true, true, false, false
@@ -361,7 +374,7 @@ type leaves struct{ backends.Workspace }
 
 func (w leaves) Run(ctx context.Context, cmd backends.Command) (backends.Exit, error) {
 	if cmd.Timeout == 0 {
-		cmd.Timeout = 8 * time.Second
+		cmd.Timeout = 4 * time.Second
 	}
 	type answer struct {
 		exit backends.Exit

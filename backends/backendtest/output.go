@@ -71,23 +71,12 @@ func testOutput(s *suite) {
 	s.claim("output arrives as it comes", func(p *place) {
 		p.mkdir(".")
 		p.sh(`mkfifo "$1/go"`, p.dir)
-		first := make(chan struct{}, 100)
-		answered := make(chan struct{})
-		go func() {
-			defer close(answered)
-			<-first
-			if res, err := p.try(p.Context(), shell(`echo go >"$1/go"`, p.dir)); err != nil || res.exit.Code != 0 {
-				p.Errorf("%+v, %v", res, err)
-			}
-		}()
-		p.promptly("a command that waits for its output to be seen", func() {
-			res, err := p.try(p.Context(), backends.Command{Dir: p.dir, Script: "echo first; read -r x <go; echo $x",
-				Output: func(backends.Stream, []byte) { first <- struct{}{} }})
-			if err != nil || res.out != "first\ngo\n" {
-				p.Errorf("%+v, %v", res, err)
-			}
-			<-answered
-		})
+		ended, first := p.start(p.Context(), backends.Command{Dir: p.dir, Script: "echo first; read -r x <go; echo $x"})
+		p.promptly("output of a command that goes on", func() { <-first })
+		p.sh(`echo go >"$1/go"`, p.dir)
+		if res := <-ended; res.failed != nil || res.out != "first\ngo\n" {
+			p.Errorf("%+v", res)
+		}
 	})
 
 	s.claim("output may be discarded", func(p *place) {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -25,7 +26,31 @@ type place struct {
 	h   Harness
 	ws  backends.Workspace
 	dir string // absolute; there once something has been put into it
+
+	ctx    context.Context
+	giveUp context.CancelFunc // ends ctx
+
+	late, together atomic.Int64 // calls of Output that should not have been
 }
+
+func newPlace(t *testing.T, h Harness, ws backends.Workspace, dir string) *place {
+	p := &place{T: t, h: h, ws: ws, dir: dir}
+	p.ctx, p.giveUp = context.WithCancel(t.Context())
+	t.Cleanup(func() {
+		p.giveUp()
+		if n := p.late.Load(); n > 0 {
+			t.Errorf("Output was called %d times after Run had returned", n)
+		}
+		if n := p.together.Load(); n > 0 {
+			t.Errorf("Output was called %d times while another call of it was running", n)
+		}
+	})
+	return p
+}
+
+// Context is what the case's operations run in: that of the test, or shorter
+// when something in the case hangs.
+func (p *place) Context() context.Context { return p.ctx }
 
 // at is the absolute path of name.
 func (p *place) at(name string) string {
@@ -236,30 +261,27 @@ func (p *place) needProgram(name string) {
 type ran struct {
 	exit     backends.Exit
 	out, err string // what came as Stdout and as Stderr
-	pieces   []backends.Stream
 }
 
 // try runs cmd and keeps what it prints, holding Run to its promises about
-// Output meanwhile: one call at a time, none after the return.
+// Output meanwhile: one call at a time, none after the return. It may be called
+// from any goroutine, and outlive the case.
 func (p *place) try(ctx context.Context, cmd backends.Command) (ran, error) {
 	var (
 		out, errOut bytes.Buffer
 		busy, over  atomic.Bool
-		together    atomic.Int64
-		late        = new(atomic.Int64)
 		also        = cmd.Output
 		res         ran
 	)
 	cmd.Output = func(stream backends.Stream, data []byte) {
 		if over.Load() {
-			late.Add(1)
+			p.late.Add(1)
 			return
 		}
 		if !busy.CompareAndSwap(false, true) {
-			together.Add(1)
+			p.together.Add(1)
 			return
 		}
-		res.pieces = append(res.pieces, stream)
 		if stream == backends.Stdout {
 			out.Write(data)
 		} else {
@@ -272,16 +294,28 @@ func (p *place) try(ctx context.Context, cmd backends.Command) (ran, error) {
 	}
 	exit, err := p.ws.Run(ctx, cmd)
 	over.Store(true)
-	p.Cleanup(func() {
-		if n := late.Load(); n > 0 {
-			p.Errorf("Output was called %d times after Run had returned", n)
-		}
-	})
-	if n := together.Load(); n > 0 {
-		p.Errorf("Output was called by %d goroutines at a time", n+1)
-	}
 	res.exit, res.out, res.err = exit, out.String(), errOut.String()
 	return res, err
+}
+
+// outcome is what try answered.
+type outcome struct {
+	ran
+	failed error
+}
+
+// start begins cmd and returns where its outcome will be, and what is closed
+// when it prints for the first time (or ends without having printed).
+func (p *place) start(ctx context.Context, cmd backends.Command) (ended <-chan outcome, printed <-chan struct{}) {
+	end, first := make(chan outcome, 1), make(chan struct{})
+	var once sync.Once
+	cmd.Output = func(backends.Stream, []byte) { once.Do(func() { close(first) }) }
+	go func() {
+		res, err := p.try(ctx, cmd)
+		once.Do(func() { close(first) })
+		end <- outcome{res, err}
+	}()
+	return end, first
 }
 
 // run is try for a command that runs to its end.
@@ -323,10 +357,14 @@ func (p *place) here(cmd backends.Command) backends.Command {
 // not wait for anything.
 func (p *place) promptly(what string, do func()) {
 	p.Helper()
-	promptly(p.T, p.h, what, do)
+	promptly(p.T, p.h, what, p.giveUp, do)
 }
 
-func promptly(t *testing.T, h Harness, what string, do func()) {
+// promptly fails the test when do takes longer than an answer may that must not
+// wait for anything. It calls giveUp then, which should bring do to its end: a
+// do that goes on after its test would take the whole suite down with what it
+// reports.
+func promptly(t *testing.T, h Harness, what string, giveUp, do func()) {
 	t.Helper()
 	done := make(chan struct{})
 	go func() {
@@ -335,9 +373,17 @@ func promptly(t *testing.T, h Harness, what string, do func()) {
 	}()
 	select {
 	case <-done:
+		return
 	case <-time.After(h.Prompt):
-		t.Fatalf("%s had not ended after %v", what, h.Prompt)
+		t.Errorf("%s had not ended after %v; what follows comes of giving it up", what, h.Prompt)
 	}
+	giveUp()
+	select {
+	case <-done:
+	case <-time.After(h.Prompt):
+		t.Errorf("%s did not end when it was given up either", what)
+	}
+	t.FailNow()
 }
 
 // wantCode holds err against the codes that it may have: it must be an

@@ -3,7 +3,6 @@ package backendtest
 import (
 	"context"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/mcp-workspace/mcp-workspace/backends"
@@ -99,23 +98,16 @@ func testStopping(s *suite) {
 
 	s.claim("cancelling one command leaves the others alone", func(p *place) {
 		input := newGate("go on\n")
-		started, ended := make(chan struct{}), make(chan struct{})
-		var once sync.Once
-		go func() {
-			defer close(ended)
-			res, err := p.try(p.Context(), backends.Command{Script: "echo started; cat; exit 9", Stdin: input,
-				Output: func(backends.Stream, []byte) { once.Do(func() { close(started) }) }})
-			if err != nil || res.out != "started\ngo on\n" || res.exit.Code != 9 {
-				p.Errorf("the other command: %+v, %v", res, err)
-			}
-		}()
+		ended, started := p.start(p.Context(), backends.Command{Script: "echo started; cat; exit 9", Stdin: input})
 		<-started
 		ctx, cancel := context.WithCancel(p.Context())
 		defer cancel()
 		_, err := p.try(ctx, backends.Command{Script: "echo ready; sleep 300", Output: func(backends.Stream, []byte) { cancel() }})
 		wantCode(p.T, "Run", err, backends.CodeCancelled)
 		close(input.open)
-		<-ended
+		if res := <-ended; res.failed != nil || res.out != "started\ngo on\n" || res.exit.Code != 9 {
+			p.Errorf("the other command: %+v", res)
+		}
 	})
 
 	s.claim("a cancelled command may be waiting for its input", func(p *place) {
@@ -179,16 +171,14 @@ func (p *place) wantStopped(script string, stop func(backends.Command)) {
 	p.Helper()
 	p.mkdir(".")
 	p.sh(`mkfifo "$1/held"`, p.dir)
-	gone := make(chan struct{})
-	go func() {
-		defer close(gone)
-		// The reader and the writer wait for each other to open the FIFO.
-		if res, err := p.try(p.Context(), backends.Command{Argv: []string{"cat", "held"}, Dir: p.dir}); err != nil || res.exit.Code != 0 {
-			p.Errorf("reading the FIFO: %+v, %v", res, err)
-		}
-	}()
+	// The reader and the writer wait for each other to open the FIFO.
+	gone, _ := p.start(p.Context(), backends.Command{Argv: []string{"cat", "held"}, Dir: p.dir})
 	p.promptly("the stop", func() { stop(backends.Command{Script: "exec 3>held; " + script, Dir: p.dir}) })
-	p.promptly("the last process that the command had started", func() { <-gone })
+	p.promptly("the last process that the command had started", func() {
+		if res := <-gone; res.failed != nil || res.exit.Code != 0 {
+			p.Errorf("reading the FIFO: %+v", res)
+		}
+	})
 }
 
 // wantAlive holds a process to being there that answers what comes through the

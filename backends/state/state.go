@@ -93,6 +93,9 @@ func (b *Backend) Provider() string { return Provider }
 // "mcpws-" and 12 hex digits. A name that is in use by another owner is
 // refused with permission_denied.
 func (b *Backend) Create(ctx context.Context, spec backends.Spec) (backends.Workspace, error) {
+	if b.isClosed() {
+		return nil, errClosed("create")
+	}
 	id := spec.Name
 	if id == "" {
 		id = newID()

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"time"
@@ -63,7 +64,9 @@ func (s *settings) withServer(cmd *cobra.Command, serve func(*server.MCPServer) 
 		// Also when ctx has ended: what was asked for is still done.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTime)
 		defer cancel()
-		err = errors.Join(err, session.Close(ctx), backend.Close())
+		if closing := errors.Join(session.Close(ctx), backend.Close()); closing != nil {
+			err = fmt.Errorf("ending the session: %w", closing)
+		}
 	}()
 	srv, err := newServer(tools.Options{
 		Rules:      rules,

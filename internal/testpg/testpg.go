@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"os"
 	"os/exec"
@@ -17,6 +18,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -34,8 +36,8 @@ const (
 	startWithin = time.Minute
 )
 
-// Start returns the postgres:// URL of an empty database of its own, on a
-// server that all tests of this binary share and that ends with it. Where
+// Start returns the postgres:// URL of an empty schema of its own, on a server
+// that all tests of this binary share and that ends with it. Where
 // PostgreSQL is not installed the test is skipped, and fails where CI is
 // "true" or MCP_WORKSPACE_REQUIRE_SERVICES is set.
 func Start(tb testing.TB) string {
@@ -48,11 +50,11 @@ func Start(tb testing.TB) string {
 	case err != nil:
 		tb.Fatal(err)
 	}
-	name, err := s.database(tb.Context())
+	name, err := s.schema(tb.Context())
 	if err != nil {
-		tb.Fatalf("no database on the test's PostgreSQL server: %v", err)
+		tb.Fatalf("no schema on the test's PostgreSQL server: %v", err)
 	}
-	return s.url(name)
+	return s.url(url.Values{"search_path": {name}})
 }
 
 var shared = sync.OnceValues(start)
@@ -92,31 +94,26 @@ func major(path string) int {
 // server is a running server.
 type server struct {
 	socketDir string
-
-	mu        sync.Mutex
-	databases int
+	schemas   atomic.Int64
 }
 
-// url is that of one database on the server.
-func (s *server) url(database string) string {
-	u := url.URL{
-		Scheme: "postgres", User: url.UserPassword(role, Password), Path: "/" + database,
-		RawQuery: url.Values{"host": {s.socketDir}, "port": {"5432"}}.Encode(),
-	}
+// url is that of the database on the server.
+func (s *server) url(settings url.Values) string {
+	query := url.Values{"host": {s.socketDir}, "port": {"5432"}}
+	maps.Copy(query, settings)
+	u := url.URL{Scheme: "postgres", User: url.UserPassword(role, Password), Path: "/postgres", RawQuery: query.Encode()}
 	return u.String()
 }
 
-// database makes an empty database and returns its name.
-func (s *server) database(ctx context.Context) (string, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	conn, err := pgx.Connect(ctx, s.url("postgres"))
+// schema makes an empty schema and returns its name. A database for each test
+// would be as good, and takes a second to make.
+func (s *server) schema(ctx context.Context) (string, error) {
+	conn, err := pgx.Connect(ctx, s.url(nil))
 	if err != nil {
 		return "", err
 	}
-	s.databases++
-	name := fmt.Sprintf("test%d", s.databases)
-	_, err = conn.Exec(ctx, "CREATE DATABASE "+name)
+	name := fmt.Sprintf("test%d", s.schemas.Add(1))
+	_, err = conn.Exec(ctx, "CREATE SCHEMA "+name)
 	return name, errors.Join(err, conn.Close(ctx))
 }
 
@@ -206,7 +203,7 @@ func (s *server) await(ended <-chan error) error {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		conn, err := pgx.Connect(ctx, s.url("postgres"))
+		conn, err := pgx.Connect(ctx, s.url(nil))
 		if err == nil {
 			return conn.Close(ctx)
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/mcp-workspace/mcp-workspace/internal/testpg"
 )
 
-func TestEachStartIsADatabaseOfItsOwn(t *testing.T) {
+func TestEachStartHasTablesOfItsOwn(t *testing.T) {
 	for range 2 {
 		conn, err := pgx.Connect(t.Context(), testpg.Start(t))
 		if err != nil {

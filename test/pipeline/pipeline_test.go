@@ -161,6 +161,7 @@ func TestStandardOutputCarriesNothingElse(t *testing.T) {
 		args := append([]string{"--log-level", "debug", "--log-format", format, "--in-order"}, local...)
 		got := pipe(t, lines(
 			initialize, opened, "garbage",
+			`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{}}`, // worth a line in the log
 			call("2", "execute", `{"command":"echo out; echo err >&2"}`),
 			call("3", "read_file", `{"path":"missing"}`),
 			call("4", "no_such_tool", `{}`),

@@ -1,0 +1,241 @@
+package state
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/mcp-workspace/mcp-workspace/backends"
+)
+
+func put1(content string) func(io.Writer) error {
+	return func(w io.Writer) error {
+		_, err := io.WriteString(w, content)
+		return err
+	}
+}
+
+func emptyTree(t testing.TB) *tree {
+	t.Helper()
+	empty, err := (&Document{WorkingDir: "/workspace", Created: time.Unix(1, 0)}).tree()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return empty
+}
+
+func TestEntriesHoldWhatWasPutIn(t *testing.T) {
+	var e entries
+	model := map[string]*node{}
+	var old []entries
+	for i := range 5000 {
+		n := &node{name: fmt.Sprintf("%d", rand.IntN(3000))}
+		model[n.name] = n
+		if e = e.with(n); i%1000 == 0 {
+			old = append(old, e)
+		}
+	}
+	if e.count != len(model) {
+		t.Errorf("%d entries, want %d", e.count, len(model))
+	}
+	var names []string
+	for n := range e.all() {
+		names = append(names, n.name)
+	}
+	if !slices.IsSorted(names) || len(names) != len(model) {
+		t.Errorf("%d names, sorted: %v", len(names), slices.IsSorted(names))
+	}
+	for name, n := range model {
+		if e.find(name) != n {
+			t.Errorf("%q is not what was put there", name)
+		}
+	}
+	for _, name := range []string{"", "!", "~", "10x"} {
+		if e.find(name) != nil {
+			t.Errorf("%q was found", name)
+		}
+	}
+	for i, o := range old {
+		if n := len(slices.Collect(o.all())); n != o.count {
+			t.Errorf("earlier entries %d have %d names, and had %d", i, n, o.count)
+		}
+	}
+}
+
+func TestTransactionLeavesTheTreeAsItWas(t *testing.T) {
+	before := emptyTree(t)
+	x := begin(before, 100)
+	if err := x.Replace("/workspace/f", 0o640, put1("one")); err != nil {
+		t.Fatal(err)
+	}
+	middle := x.commit()
+	y := begin(middle, 100)
+	if err := y.Replace("/workspace/f", 0o600, put1("other")); err != nil {
+		t.Fatal(err)
+	}
+	after := y.commit()
+	if _, err := before.Lstat("/workspace/f"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the first tree has the file: %v", err)
+	}
+	for want, tr := range map[string]*tree{"one": middle, "other": after} {
+		f, err := tr.Open("/workspace/f")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := io.ReadAll(f)
+		if err != nil || string(got) != want {
+			t.Errorf("got %q, %v, want %q", got, err, want)
+		}
+		info, err := f.Stat()
+		if err != nil || info.Mode() != 0o640 || tr.bytes != int64(len(want)) {
+			t.Errorf("mode %v, %d bytes in all, %v", info.Mode(), tr.bytes, err)
+		}
+	}
+}
+
+func TestVersionsOfAFileHaveDifferentTimes(t *testing.T) {
+	x := begin(emptyTree(t), 100)
+	seen := map[time.Time]bool{}
+	for range 1000 {
+		if err := x.Replace("/workspace/f", 0o644, put1("x")); err != nil {
+			t.Fatal(err)
+		}
+		info, err := x.Lstat("/workspace/f")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if seen[info.ModTime()] || !info.ModTime().Equal(timestamp(info.ModTime())) {
+			t.Fatalf("time %v was seen before, or cannot be kept", info.ModTime())
+		}
+		seen[info.ModTime()] = true
+	}
+}
+
+func TestFileSystemAnswersAsPOSIX(t *testing.T) {
+	d := &Document{WorkingDir: "/w", Files: map[string]File{"/w/f": {Content: []byte("x")}, "/w/l": {Link: "f"}}}
+	start, err := d.tree()
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := begin(start, 100)
+	long := "/w/" + strings.Repeat("n", maxName+1)
+	var errs []error
+	stat := func(name string) error { _, err := x.Lstat(name); return err }
+	dir := func(name string) error { _, err := x.ReadDir(name); return err }
+	link := func(name string) error { _, err := x.Readlink(name); return err }
+	file := func(name string) error { _, err := x.Open(name); return err }
+	replace := func(name string) error { return x.Replace(name, 0o644, put1("y")) }
+	for _, c := range []struct {
+		name string
+		got  error
+		want error
+	}{
+		{"lstat of nothing", stat("/w/no"), fs.ErrNotExist},
+		{"lstat in nothing", stat("/no/no"), fs.ErrNotExist},
+		{"lstat in a file", stat("/w/f/x"), syscall.ENOTDIR},
+		{"lstat in a link", stat("/w/l/x"), syscall.ELOOP},
+		{"lstat of a long name", stat(long), syscall.ENAMETOOLONG},
+		{"readdir of nothing", dir("/no"), fs.ErrNotExist},
+		{"readdir of a file", dir("/w/f"), syscall.ENOTDIR},
+		{"readdir of a link", dir("/w/l"), syscall.ELOOP},
+		{"readlink of a file", link("/w/f"), syscall.EINVAL},
+		{"readlink of nothing", link("/w/no"), fs.ErrNotExist},
+		{"open of nothing", file("/w/no"), fs.ErrNotExist},
+		{"open of a directory", file("/w"), syscall.EISDIR},
+		{"open of a link", file("/w/l"), syscall.ELOOP},
+		{"replace in nothing", replace("/no/f"), fs.ErrNotExist},
+		{"replace in a file", replace("/w/f/x"), syscall.ENOTDIR},
+		{"replace of a directory", replace("/w"), syscall.EISDIR},
+		{"replace of the root", replace("/"), syscall.EISDIR},
+		{"replace of a link", replace("/w/l"), syscall.ELOOP},
+		{"mkdir over a file", x.MkdirAll("/w/f"), syscall.ENOTDIR},
+		{"mkdir in a file", x.MkdirAll("/w/f/x"), syscall.ENOTDIR},
+		{"mkdir in a link", x.MkdirAll("/w/l/x"), syscall.ELOOP},
+		{"mkdir of what is there", x.MkdirAll("/w"), nil},
+		{"mkdir of the root", x.MkdirAll("/"), nil},
+		{"writing to a tree", start.MkdirAll("/x"), syscall.EROFS},
+	} {
+		if !errors.Is(c.got, c.want) {
+			errs = append(errs, fmt.Errorf("%s: got %v, want %v", c.name, c.got, c.want))
+		}
+	}
+	for name, err := range map[string]error{"name not UTF-8": replace("/w/\xff"), "long directory": x.MkdirAll("/w/" + strings.Repeat("d/", 2100) + "d")} {
+		if err == nil || backends.CodeOf(err) != backends.CodeInvalidArgument && !errors.Is(err, syscall.ENAMETOOLONG) {
+			errs = append(errs, fmt.Errorf("%s: got %v", name, err))
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		t.Error(err)
+	}
+	if x.commit() != start {
+		t.Error("something was changed by calls that failed")
+	}
+}
+
+func TestFailedContentChangesNothing(t *testing.T) {
+	start := emptyTree(t)
+	x := begin(start, 10)
+	broken := errors.New("broken")
+	if err := x.Replace("/workspace/f", 0o644, func(w io.Writer) error {
+		if _, err := w.Write([]byte("half")); err != nil {
+			return err
+		}
+		return broken
+	}); err != broken {
+		t.Errorf("got %v, want the error of the content", err)
+	}
+	err := x.Replace("/workspace/f", 0o644, put1("eleven byte"))
+	if backends.CodeOf(err) != backends.CodeTooLarge || !strings.Contains(err.Error(), "10 bytes") {
+		t.Errorf("over the limit: got %v", err)
+	}
+	if x.commit() != start {
+		t.Error("the tree has changed")
+	}
+	// What a file had makes room for what it gets.
+	for range 3 {
+		if err := x.Replace("/workspace/f", 0o644, put1("ten  bytes")); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestEmptyDirectoriesAreKeptAndOthersNotNamed(t *testing.T) {
+	x := begin(emptyTree(t), 100)
+	for _, dir := range []string{"/a/b/c", "/a/b", "/d/e", "/workspace"} {
+		if err := x.MkdirAll(dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := x.Replace("/d/e/f", 0o644, put1("")); err != nil {
+		t.Fatal(err)
+	}
+	d := x.commit().document()
+	if !slices.Equal(d.Directories, []string{"/a/b/c"}) {
+		t.Errorf("directories %q", d.Directories)
+	}
+}
+
+func TestManyFiles(t *testing.T) {
+	const files = 50_000
+	x := begin(emptyTree(t), 1<<20)
+	for i := range files {
+		if err := x.Replace(fmt.Sprintf("/workspace/f%d", i), 0o644, put1("x")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tr, err := parseTree(x.commit().marshal())
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := tr.ReadDir("/workspace")
+	if err != nil || len(list) != files {
+		t.Errorf("%d files, %v", len(list), err)
+	}
+}

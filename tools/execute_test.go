@@ -1,0 +1,130 @@
+package tools
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcp-workspace/mcp-workspace/backends"
+)
+
+func TestExecute(t *testing.T) {
+	b := onLocal(t, t.TempDir(), Options{})
+	for command, want := range map[string]string{
+		"echo out; echo err >&2; echo out2": "out\nerr\nout2",
+		"true":                              "(no output)",
+		"echo gone wrong; exit 7":           "Command failed (exit code 7):\ngone wrong",
+		"no-such-program-here; exit 0":      "",
+		"kill -9 $$":                        "Command failed (exit code 137):\n\n(ended by SIGKILL)",
+		"cat":                               "(no output)",
+		"printf 'caf\\351'":                 "caf\ufffd",
+	} {
+		got := b.ok("execute", args{"command": command})
+		if want != "" && got != want {
+			t.Errorf("%s: %q, want %q", command, got, want)
+		}
+	}
+	r := b.call("execute", args{"command": "exit 9"})
+	if r.IsError || fmt.Sprint(fact(r, "exit_code")) != "9" {
+		t.Errorf("a failed command is a result with its code: %+v", r)
+	}
+	onState(t, Options{}).fails(backends.CodeUnsupported, "execute", args{"command": "ls"}, "--backend local")
+}
+
+func TestExecuteKeepsALongOutputWhole(t *testing.T) {
+	b := onLocal(t, t.TempDir(), Options{})
+	r := b.call("execute", args{"command": "seq 1 100000"})
+	got := text(r)
+	if !strings.HasPrefix(got, "1\n2\n") || !strings.HasSuffix(got, "\n99999\n100000") || len(got) > shownOutput+300 {
+		t.Errorf("%d bytes: %q … %q", len(got), got[:20], got[len(got)-20:])
+	}
+	file, _ := fact(r, "output_file").(string)
+	if fact(r, "truncated") != true || file == "" || !strings.Contains(got, "the whole output is in "+file) {
+		t.Fatalf("no file is named: %v", r.Meta)
+	}
+	if whole := mustRead(t, file); strings.Count(string(whole), "\n") != 100000 {
+		t.Errorf("the file has %d lines", strings.Count(string(whole), "\n"))
+	}
+	if got := b.ok("read_file", args{"path": file, "offset": 50000, "limit": 1}); !strings.Contains(got, "50001\t50001\n") {
+		t.Errorf("the file cannot be read on: %q", got)
+	}
+	if r := b.call("execute", args{"command": "head -c 100000 /dev/zero | tr '\\0' x"}); len(text(r)) != 100000 || fact(r, "truncated") != nil {
+		t.Errorf("100,000 bytes are shown whole: got %d, %v", len(text(r)), r.Meta)
+	}
+}
+
+func TestExecuteTimeout(t *testing.T) {
+	dir := t.TempDir()
+	b := onLocal(t, dir, Options{})
+	start := time.Now()
+	got := b.fails(backends.CodeTimeout, "execute", args{"command": "echo begun; sleep 60 & sleep 60; echo never", "timeout": 0.3}, "after 0.3 s", "begun")
+	if time.Since(start) > 20*time.Second || strings.Contains(got, "never") {
+		t.Errorf("after %v: %q", time.Since(start), got)
+	}
+	r := b.call("execute", args{"command": "sleep 60", "timeout": 0.1})
+	if fmt.Sprint(fact(r, "exit_code")) != "124" {
+		t.Errorf("exit code: %v", r.Meta)
+	}
+}
+
+func TestExecuteCancelled(t *testing.T) {
+	dir := t.TempDir()
+	b := onLocal(t, dir, Options{})
+	b.ok("ls", nil)
+	ctx, cancel := context.WithCancel(b.ctx)
+	b.ctx = ctx
+	go func() {
+		for {
+			if _, err := os.Stat(filepath.Join(dir, "begun")); err == nil {
+				cancel()
+				return
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}()
+	b.fails(backends.CodeCancelled, "execute", args{"command": "touch begun; sleep 60"})
+}
+
+// notified is a client that keeps what it is notified of.
+type notified struct {
+	person
+	ch chan mcp.JSONRPCNotification
+}
+
+func (n *notified) NotificationChannel() chan<- mcp.JSONRPCNotification { return n.ch }
+
+func TestExecuteReportsProgress(t *testing.T) {
+	dir := t.TempDir()
+	b := onLocal(t, dir, Options{})
+	n := &notified{ch: make(chan mcp.JSONRPCNotification, 100)}
+	b.ctx = b.srv.WithContext(b.ctx, n)
+	fifo := filepath.Join(dir, "stop")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan *mcp.CallToolResult)
+	go func() {
+		done <- b.callWith(map[string]any{
+			"name": "execute", "arguments": args{"command": "echo early; echo latest; cat stop"},
+			"_meta": map[string]any{"progressToken": "tok"},
+		})
+	}()
+	got := <-n.ch
+	f := got.Params.AdditionalFields
+	if got.Method != "notifications/progress" || f["progressToken"] != "tok" || f["message"] != "latest" {
+		t.Errorf("%+v", got)
+	}
+	if err := os.WriteFile(fifo, []byte("released\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if r := <-done; text(r) != "early\nlatest\nreleased" {
+		t.Errorf("%s", text(r))
+	}
+}
