@@ -369,6 +369,10 @@ func (w *walker) entries(f field) []value {
 // declare remembers a function, and recognises one that multiplies itself.
 func (w *walker) declare(n *syntax.FuncDecl) {
 	if n.Name == nil || n.Body == nil {
+		// The parser takes "()" for a function without a name.
+		if n.Body != nil {
+			w.in(w.state.clone()).stmt(n.Body, stdin{})
+		}
 		return
 	}
 	w.state.funcs[n.Name.Value] = n.Body

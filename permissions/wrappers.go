@@ -190,7 +190,7 @@ func (w *walker) shell(name string, args []field, in stdin) output {
 			rest = rest[1:]
 			break
 		}
-		if len(s) < 2 || s[0] != '-' && s[0] != '+' {
+		if len(s) < 2 || s[0] != '-' && s[0] != '+' || command && strings.ContainsAny(s, " \t\n;") {
 			break
 		}
 		rest = rest[1:]

@@ -222,6 +222,35 @@ func testAttach(s *suite) {
 		wantFile(t, ws, "dir/f", "changed")
 	})
 
+	s.ownClaim("edits through two connections at once lose nothing", func(t *testing.T, b backends.Backend) {
+		ws := mustCreate(t, b, backends.Spec{})
+		connections := []backends.Workspace{ws, mustAttach(t, b, ws.Ref())}
+		const workers = 10
+		var before, after strings.Builder
+		for i := range workers {
+			fmt.Fprintf(&before, "<old %d>\n", i)
+			fmt.Fprintf(&after, "<new %d>\n", i)
+		}
+		put(t, ws, "f", before.String())
+		var wg sync.WaitGroup
+		for i := range workers {
+			wg.Go(func() {
+				for {
+					_, err := connections[i%2].Edit(t.Context(), backends.EditRequest{Path: "f", Old: fmt.Sprintf("old %d>", i), New: fmt.Sprintf("new %d>", i)})
+					if backends.CodeOf(err) == backends.CodeStale {
+						continue // the other connection was first, and said so
+					}
+					if err != nil {
+						t.Errorf("edit %d: %v", i, err)
+					}
+					return
+				}
+			})
+		}
+		wg.Wait()
+		wantFile(t, ws, "f", after.String())
+	})
+
 	s.ownClaim("another process's backend attaches to the environment", func(t *testing.T, b backends.Backend) {
 		if s.h.Reopen == nil {
 			t.Skip("environments live and die with their Backend value")

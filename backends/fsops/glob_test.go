@@ -222,7 +222,8 @@ func FuzzGlob(f *testing.F) {
 
 // globComparable tells whether doublestar.Match can be expected to agree: it
 // lets a class match a slash, takes "." and empty names as they stand, and does
-// not see at the end of a name that several stars in a row, or a star and "/**" can stand for nothing.
+// not see at the end of a name that several stars in a row, or a star and "/**",
+// can stand for nothing.
 func globComparable(p string) bool {
 	alternatives, ok := expandGlob(p)
 	if !ok {

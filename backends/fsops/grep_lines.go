@@ -3,6 +3,8 @@ package fsops
 import (
 	"bytes"
 	"math"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/mcp-workspace/mcp-workspace/backends"
 )
@@ -107,10 +109,21 @@ func (g *grepLines) wanted() bool {
 }
 
 func (g *grepLines) line(block []byte, begin, end, number int, neighbour bool) backends.GrepLine {
-	// No more is copied than maxLine characters can take, unless the rest has
-	// to be counted.
-	text, cut := cutChars(string(block[begin:end]), g.maxLine)
+	text, cut := grepCutLine(block[begin:end], g.maxLine)
 	return backends.GrepLine{Number: number, Text: text, Cut: cut, Context: neighbour}
+}
+
+// grepCutLine is cutChars of a line of which no more is copied than is kept.
+func grepCutLine(line []byte, limit int) (kept string, cut int) {
+	head := line
+	if len(line)/utf8.UTFMax > limit {
+		head = line[:utf8.UTFMax*limit]
+	}
+	kept, cut = cutChars(string(head), limit)
+	if cut > 0 {
+		kept = strings.Clone(kept)
+	}
+	return kept, utf8.RuneCount(line[len(kept):])
 }
 
 func (g *grepLines) add(line backends.GrepLine) {

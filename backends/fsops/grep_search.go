@@ -42,6 +42,10 @@ type grepSearch struct {
 	out     grepLines
 }
 
+// maxGrepBatch is how many matches that may span lines are asked for at once,
+// at most.
+const maxGrepBatch = 1 << 16
+
 // grepSpan is bytes of a window that belong to a match.
 type grepSpan struct{ begin, end int }
 
@@ -297,10 +301,15 @@ func (s *grepSearch) findSpans(text []byte, used int) {
 			return
 		}
 		next := bytes.LastIndexByte(text[:done], '\n') + 1
-		if next <= from {
+		switch {
+		case next > from:
+			from = next
+		case batch < maxGrepBatch:
 			batch *= 2
+		default: // this line has more matches than anyone can want
+			_, end := grepLineAt(text, done)
+			from = end + 1
 		}
-		from = max(from, next)
 	}
 }
 
@@ -322,7 +331,7 @@ func (s *grepSearch) searchLongLine() error {
 		piece := s.buf[:end]
 		matched = matched || s.pattern.regexp(begin, ended).Match(piece)
 		if begin {
-			head, _ = cutChars(string(piece), s.out.maxLine)
+			head, _ = grepCutLine(piece, s.out.maxLine)
 		}
 		if ended {
 			chars += utf8.RuneCount(piece)

@@ -35,10 +35,10 @@ func (t *Tree) List(ctx context.Context, req backends.ListRequest) (backends.Lis
 	}
 	entries := make([]listed, 0, len(names))
 	for _, d := range names {
-		if !filter.shows(join(res.Path, d.Name()), join(res.Resolved, d.Name())) {
-			continue
+		e := t.listed(res.Resolved, d)
+		if filter.shows(join(res.Path, d.Name()), e.resolved) {
+			entries = append(entries, e)
 		}
-		entries = append(entries, t.listed(res.Resolved, d))
 	}
 	slices.SortFunc(entries, func(a, b listed) int {
 		if byKind := cmp.Compare(a.rank(), b.rank()); byKind != 0 {
@@ -69,7 +69,8 @@ func (t *Tree) List(ctx context.Context, req backends.ListRequest) (backends.Lis
 // listed is an entry on its way into a listing.
 type listed struct {
 	backends.Entry
-	dir fs.DirEntry
+	dir      fs.DirEntry
+	resolved string // where the name leads
 }
 
 // rank puts directories first.
@@ -83,16 +84,20 @@ func (l listed) rank() int {
 // listed looks at one name of directory parent, following it when it is a
 // symlink.
 func (t *Tree) listed(parent string, d fs.DirEntry) listed {
-	e := listed{Entry: backends.Entry{Name: d.Name(), Kind: kindOf(d.Type())}, dir: d}
+	name := join(parent, d.Name())
+	e := listed{Entry: backends.Entry{Name: d.Name(), Kind: kindOf(d.Type())}, dir: d, resolved: name}
 	if e.Kind != backends.KindSymlink {
 		return e
 	}
-	name := join(parent, d.Name())
 	if target, err := t.fs.Readlink(name); err == nil {
 		e.Link = target
 	}
 	// What leads nowhere, or out of the workspace, stays a symlink.
-	if _, info, err := t.follow("list", name); err == nil && info != nil {
+	resolved, info, err := t.follow("list", name)
+	if err == nil {
+		e.resolved = resolved
+	}
+	if err == nil && info != nil {
 		e.Kind = kindOf(info.Mode())
 		if e.Kind == backends.KindFile {
 			e.Size = info.Size()

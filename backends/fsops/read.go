@@ -157,18 +157,30 @@ func (s *slicer) whole(content []byte) {
 			hash = backends.LineHash([]byte(line))
 		}
 		kept, cut := cutChars(line, s.req.MaxLine)
-		if !s.room(len(kept)) {
+		if !s.keep(backends.Line{Text: kept, Cut: cut, Hash: hash}) {
 			return
 		}
-		s.lines = append(s.lines, backends.Line{Text: kept, Cut: cut, Hash: hash})
 		text = rest
 	}
 }
 
-// room takes n bytes of what the slice may hold. The first line always fits.
-func (s *slicer) room(n int) bool {
-	s.bytes += n + 1
-	return len(s.lines) == 0 || s.bytes <= s.req.MaxBytes
+// keep adds a line to the slice, or reports that there is no room for it. The
+// first line always fits, cut if it must be.
+func (s *slicer) keep(l backends.Line) bool {
+	if len(s.lines) == 0 && len(l.Text) > s.req.MaxBytes {
+		end := s.req.MaxBytes
+		for end > 0 && !utf8.RuneStart(l.Text[end]) {
+			end--
+		}
+		l.Cut += utf8.RuneCountInString(l.Text[end:])
+		l.Text = l.Text[:end]
+	}
+	s.bytes += len(l.Text) + 1
+	if len(s.lines) > 0 && s.bytes > s.req.MaxBytes {
+		return false
+	}
+	s.lines = append(s.lines, l)
+	return true
 }
 
 // add takes the next piece of a file.
@@ -199,7 +211,7 @@ func (s *slicer) skip(piece []byte) int {
 		return len(piece)
 	}
 	at := 0
-	for s.total < s.req.Offset {
+	for s.total < s.req.Offset && at < len(piece) {
 		i := bytes.IndexByte(piece[at:], '\n')
 		if i < 0 {
 			s.open = true
@@ -258,12 +270,7 @@ func (s *slicer) finish(atNewline bool) {
 	}
 	s.total++
 	s.partial, s.cut, s.crc, s.held, s.open = s.partial[:0], 0, 0, false, false
-	if !s.room(len(kept)) {
-		s.full = true
-		return
-	}
-	s.lines = append(s.lines, line)
-	s.full = len(s.lines) == s.req.Limit
+	s.full = !s.keep(line) || len(s.lines) == s.req.Limit
 }
 
 // end takes a last line that has no newline.

@@ -130,11 +130,17 @@ func join(dir, name string) string {
 
 // Resolve implements [backends.Workspace].
 func (t *Tree) Resolve(ctx context.Context, p string) (backends.Resolution, error) {
+	if err := ended(ctx, "resolve"); err != nil {
+		return backends.Resolution{}, err
+	}
 	return t.resolve("resolve", p)
 }
 
 // Stat implements [backends.Workspace].
 func (t *Tree) Stat(ctx context.Context, p string) (backends.FileInfo, error) {
+	if err := ended(ctx, "stat"); err != nil {
+		return backends.FileInfo{}, err
+	}
 	res, info, err := t.lookup("stat", p)
 	if err != nil {
 		return backends.FileInfo{}, err
@@ -221,6 +227,9 @@ func specialName(m fs.FileMode) string {
 
 // Open implements [backends.Workspace].
 func (t *Tree) Open(ctx context.Context, p string) (io.ReadCloser, backends.FileInfo, error) {
+	if err := ended(ctx, "open"); err != nil {
+		return nil, backends.FileInfo{}, err
+	}
 	res, f, info, err := t.openRegular("open", p)
 	if err != nil {
 		return nil, backends.FileInfo{}, err

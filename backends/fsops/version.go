@@ -9,8 +9,8 @@ import (
 )
 
 // hashedSize is the largest file whose version is a hash of its content. A
-// larger file is told apart by size and modification time, so that reading a
-// slice of it does not cost hashing all of it.
+// larger file is told apart by its size and times, so that reading a slice of
+// it does not cost hashing all of it.
 const hashedSize = 4 << 20
 
 // versionOf names the state of a file whose whole content is at hand.
@@ -25,7 +25,7 @@ func versionOf(content []byte, info fs.FileInfo) string {
 func versionBySum(sum []byte) string { return "sha256:" + hex.EncodeToString(sum[:16]) }
 
 func versionByTime(info fs.FileInfo) string {
-	return fmt.Sprintf("mtime:%d:%d", info.ModTime().UnixNano(), info.Size())
+	return fmt.Sprintf("time:%d:%d:%s", info.ModTime().UnixNano(), info.Size(), changeOf(info))
 }
 
 // versionOfFile is versionOf for an open file, read in pieces.

@@ -30,11 +30,13 @@ const (
 // waiting for the directory too would double the time of every write.)
 //
 // A file that cannot be renamed onto is overwritten in place instead: one that
-// is a mount of its own or lies in a directory where nothing can be made, one
-// with an owner that a new file cannot be given, and one with other hard links,
-// which would lose the connection. Others may then see it half written; a
-// failure still puts the old content back, from a copy. Extended attributes and
-// access lists are kept only in place, and set-id bits never.
+// is a mount of its own or lies in a directory where nothing can be made, and
+// one with an owner that a new file cannot be given. Others may then see it half
+// written; a failure still puts the old content back, from a copy. Extended
+// attributes and access lists are kept only in place, and set-id bits never.
+//
+// A file with other hard links loses its connection to them: the others may be
+// outside the root, where nothing is written.
 func (c *confined) Replace(name string, mode fs.FileMode, content func(io.Writer) error) error {
 	rel, err := c.rel(name)
 	if err != nil {
@@ -151,7 +153,7 @@ func cannotRename(err error) bool {
 func (r *replacement) takesAfter(temp *os.File) bool {
 	old := r.old.Sys().(*syscall.Stat_t)
 	info, err := temp.Stat()
-	if err != nil || old.Nlink > 1 {
+	if err != nil {
 		return false
 	}
 	if is := info.Sys().(*syscall.Stat_t); is.Uid != old.Uid || is.Gid != old.Gid {
