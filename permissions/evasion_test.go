@@ -168,6 +168,8 @@ var permissiveEvasions = []evasion{
 	{"line continuation", "rm \\\n-rf \\\n/", Deny},
 	{"continuation inside a word", "r\\\nm -rf /", Deny},
 	{"CRLF", "ls\r\nrm -rf /\r\n", Deny},
+	{"continuation that is none", "ls \\\r\nrm -rf /", Deny},
+	{"here-document that ends elsewhere", "cat <<EOF\r\nEOF\n cat <<'X'\nEOF\r\nrm -rf /\nX\n", Deny},
 	{"tabs", "rm\t-rf\t/", Deny},
 	{"braces", "{rm,-rf,/}", Deny},
 	{"brace in a word", "rm -{r,f} /", Deny},

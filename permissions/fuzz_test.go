@@ -153,7 +153,8 @@ func FuzzCommand(f *testing.F) {
 		if d := readonly.Command(script, emptyShell{}); d.Action != Deny {
 			t.Errorf("a default that denies was softened: %+v", d)
 		}
-		if d.Action == Deny && !strings.Contains(script, "\x00") {
+		// A shell started anew has other parameters.
+		if d.Action == Deny && !strings.ContainsAny(script, "\x00$") {
 			for _, wrapped := range []string{
 				"sh -c " + text(script).quote(),
 				"eval " + text(script).quote(),

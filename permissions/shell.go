@@ -125,10 +125,19 @@ func (c *checker) script(src string, st *state, in stdin, depth int) output {
 	if readDifferently(src) {
 		// The workspace's shell may not be bash. What it would make of the
 		// same text counts as well, as far as it can read it.
-		c.parseAndRun(src, syntax.LangPOSIX, before, in, depth)
+		c.parseAndRun(src, syntax.LangPOSIX, before.clone(), in, depth)
+	}
+	if strings.Contains(src, "\r") {
+		// The parser takes CR LF for a line's end; to a shell a CR is a
+		// character like any other, so that "\" CR LF does not join lines.
+		c.parseAndRun(strings.ReplaceAll(src, "\r", carriageReturn), syntax.LangBash, before.clone(), in, depth)
 	}
 	return out
 }
+
+// carriageReturn stands for a CR in a text that is parsed: a character that
+// means nothing to a shell.
+const carriageReturn = "\ue00d"
 
 // readDifferently tells whether src has constructs that bash and a POSIX shell
 // take for different commands.

@@ -9,11 +9,17 @@ import (
 // walker goes through one script in the order in which a shell would run it.
 type walker struct {
 	*checker
-	state  *state
-	depth  int
-	posix  bool
+	state *state
+	depth int
+	posix bool
+	funcs *functions
+}
+
+// functions are the functions of one script.
+type functions struct {
+	bodies []*syntax.Stmt
 	called map[*syntax.Stmt]bool
-	active map[*syntax.Stmt]bool
+	active map[*syntax.Stmt]bool // being run
 }
 
 // in is w with another state.
@@ -25,14 +31,11 @@ func (w *walker) in(st *state) *walker {
 
 // program runs a whole script.
 func (w *walker) program(stmts []*syntax.Stmt, in stdin) output {
-	w.called, w.active = map[*syntax.Stmt]bool{}, map[*syntax.Stmt]bool{}
-	before := make(map[*syntax.Stmt]bool)
-	for _, body := range w.state.funcs {
-		before[body] = true
-	}
+	w.funcs = &functions{called: map[*syntax.Stmt]bool{}, active: map[*syntax.Stmt]bool{}}
 	out := w.stmts(stmts, in)
-	for _, body := range w.state.funcs {
-		if !w.called[body] && !before[body] {
+	for i := 0; i < len(w.funcs.bodies); i++ {
+		// What is not called by name may be called in a way that is not seen.
+		if body := w.funcs.bodies[i]; !w.funcs.called[body] {
 			st := w.state.clone()
 			st.args, st.argsSet = nil, false
 			st.forget(body)
@@ -43,12 +46,12 @@ func (w *walker) program(stmts []*syntax.Stmt, in stdin) output {
 }
 
 func (w *walker) function(body *syntax.Stmt, inner *walker, in stdin) output {
-	if w.active[body] || len(w.active) > maxNesting {
+	if w.funcs.active[body] || len(w.funcs.active) > maxNesting {
 		return output{}
 	}
-	w.called[body], w.active[body] = true, true
+	w.funcs.called[body], w.funcs.active[body] = true, true
 	out := inner.stmt(body, in)
-	delete(w.active, body)
+	delete(w.funcs.active, body)
 	return out
 }
 
@@ -376,6 +379,7 @@ func (w *walker) declare(n *syntax.FuncDecl) {
 		return
 	}
 	w.state.funcs[n.Name.Value] = n.Body
+	w.funcs.bodies = append(w.funcs.bodies, n.Body)
 	if !multiplies(n.Name.Value, n.Body) {
 		return
 	}

@@ -17,10 +17,11 @@ const (
 	// otherwise.
 	DefaultMaxLine = 256 << 20
 
-	maxRunning   = 256             // calls running at once
-	maxHeld      = 512 << 20       // bytes of messages held before reading waits
-	callOverhead = 1 << 10         // what a call costs beside its message, in bytes
-	grace        = 2 * time.Second // for cancelled calls to end
+	maxRunning   = 256              // calls running at once
+	maxHeld      = 512 << 20        // bytes of messages held before reading waits
+	callOverhead = 1 << 10          // what a call costs beside its message, in bytes
+	grace        = 2 * time.Second  // for cancelled calls to end
+	questionTime = 10 * time.Minute // for a person to answer a question
 )
 
 // Why a call's context ended, from [context.Cause]; [*CancelledError] is the
@@ -63,8 +64,9 @@ type Stdio struct {
 	MaxLine int64
 
 	// Limits that tests lower; 0 means the constant of the same name.
-	maxRunning int
-	maxHeld    int64
+	maxRunning   int
+	maxHeld      int64
+	questionTime time.Duration
 }
 
 // Serve reads messages from in and writes to out. It returns
@@ -87,15 +89,16 @@ func (s *Stdio) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 		log = slog.New(slog.DiscardHandler)
 	}
 	c := &conn{
-		server:  s.Server,
-		log:     log,
-		maxLine: orDefault(s.MaxLine, DefaultMaxLine),
-		calls:   newCallTable(s.InOrder, orDefault(s.maxRunning, maxRunning), orDefault(s.maxHeld, maxHeld)),
-		work:    make(chan *call),
-		broken:  make(chan struct{}),
-		done:    make(chan struct{}),
-		pumped:  make(chan struct{}),
-		eof:     make(chan error, 1),
+		server:       s.Server,
+		log:          log,
+		maxLine:      orDefault(s.MaxLine, DefaultMaxLine),
+		questionTime: orDefault(s.questionTime, questionTime),
+		calls:        newCallTable(s.InOrder, orDefault(s.maxRunning, maxRunning), orDefault(s.maxHeld, maxHeld)),
+		work:         make(chan *call),
+		broken:       make(chan struct{}),
+		done:         make(chan struct{}),
+		pumped:       make(chan struct{}),
+		eof:          make(chan error, 1),
 	}
 	// Calls learn why they were ended, so the end of ctx is passed on by hand.
 	c.ctx, c.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
@@ -121,7 +124,7 @@ func (s *Stdio) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	return err
 }
 
-func orDefault[T int | int64](v, def T) T {
+func orDefault[T int | int64 | time.Duration](v, def T) T {
 	if v == 0 {
 		return def
 	}

@@ -16,13 +16,14 @@ import (
 
 // conn is one run of Stdio.Serve.
 type conn struct {
-	server  *server.MCPServer
-	log     *slog.Logger
-	maxLine int64
-	session *session
-	calls   *callTable
-	asked   asked
-	out     *lineWriter
+	server       *server.MCPServer
+	log          *slog.Logger
+	maxLine      int64
+	questionTime time.Duration
+	session      *session
+	calls        *callTable
+	asked        asked
+	out          *lineWriter
 
 	ctx    context.Context // of every call
 	cancel context.CancelCauseFunc

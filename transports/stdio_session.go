@@ -3,7 +3,6 @@ package transports
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -160,20 +159,29 @@ func (v *requestSession) SetClientCapabilities(capabilities mcp.ClientCapabiliti
 
 // RequestElicitation asks the person through the client. It fails with
 // [server.ErrElicitationNotSupported] when the client has not declared that it
-// can, with [ErrInputEnded], a [*ClientError] or the cause of ctx.
+// can, and with the cause of ctx. A question that gets no answer, because time
+// is up, or the client answers with an error or has closed its side, counts as
+// one that the person has closed: an error would fail the call before the tool
+// that asked can say what that means.
 func (v *requestSession) RequestElicitation(ctx context.Context, request mcp.ElicitationRequest) (*mcp.ElicitationResult, error) {
 	if v.GetClientCapabilities().Elicitation == nil {
 		return nil, server.ErrElicitationNotSupported
 	}
-	raw, err := ask(ctx, v, mcp.MethodElicitationCreate, request.Params)
-	if err != nil {
-		return nil, err
-	}
+	limited, cancel := context.WithTimeout(ctx, v.conn.questionTime)
+	defer cancel()
 	result := new(mcp.ElicitationResult)
-	if err := json.Unmarshal(raw, result); err != nil {
-		return nil, fmt.Errorf("the client's answer to %s: %w", mcp.MethodElicitationCreate, err)
+	raw, err := ask(limited, v, mcp.MethodElicitationCreate, request.Params)
+	if err == nil {
+		err = json.Unmarshal(raw, result)
 	}
-	return result, nil
+	switch {
+	case err == nil:
+		return result, nil
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	}
+	v.conn.log.Info("a question to the person got no answer", "cause", err)
+	return &mcp.ElicitationResult{ElicitationResponse: mcp.ElicitationResponse{Action: mcp.ElicitationResponseActionCancel}}, nil
 }
 
 var (

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
@@ -43,7 +44,7 @@ func TestEndOfInputWaitsForAnswers(t *testing.T) {
 			t.Error(out)
 		}
 	})
-	t.Run("a question nobody can answer any more fails at once", func(t *testing.T) {
+	t.Run("a question nobody can answer any more counts as closed at once", func(t *testing.T) {
 		p := connect(t, nil)
 		p.initialize(`{"elicitation":{}}`)
 		p.call("1", "ask", `{}`)
@@ -51,17 +52,17 @@ func TestEndOfInputWaitsForAnswers(t *testing.T) {
 			t.Fatal(m.line)
 		}
 		p.in.Close()
-		if m := p.next(); m.ID != "1" || m.Error == nil || !strings.Contains(m.Error.Message, ErrInputEnded.Error()) {
+		if m := p.next(); m.ID != "1" || m.text() != "the answer is cancel" {
 			t.Error(m.line)
 		}
 		if err := p.result(); err != nil {
 			t.Error(err)
 		}
 	})
-	t.Run("a question asked after the end fails at once", func(t *testing.T) {
+	t.Run("a question asked after the end counts as closed at once", func(t *testing.T) {
 		input := initialize("0", `{"elicitation":{}}`) + "\n" + toolCall("1", "ask", "{}")
 		for _, line := range pipe(t, &Stdio{}, input) {
-			if m := parse(t, line); m.ID == "1" && m.Method == "" && (m.Error == nil || !strings.Contains(m.Error.Message, ErrInputEnded.Error())) {
+			if m := parse(t, line); m.ID == "1" && m.Method == "" && m.text() != "the answer is cancel" {
 				t.Error(line)
 			}
 		}
@@ -622,23 +623,40 @@ func TestHandlerThatFailsIsAnswered(t *testing.T) {
 }
 
 func TestElicitation(t *testing.T) {
-	t.Run("an error of the client reaches the tool", func(t *testing.T) {
-		f := newFixture()
-		failure := make(chan error, 1)
-		f.AddTool(mcp.NewTool("direct"), func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			_, err := f.RequestElicitation(ctx, mcp.ElicitationRequest{Params: mcp.ElicitationParams{Message: "?", RequestedSchema: map[string]any{"type": "object"}}})
-			failure <- err
-			return mcp.NewToolResultText("done"), nil
-		})
-		p := connect(t, func(s *Stdio) { s.Server = f.MCPServer })
+	t.Run("a client that answers with an error has closed the question", func(t *testing.T) {
+		p := connect(t, nil)
 		p.initialize(`{"elicitation":{}}`)
-		p.call("1", "direct", `{}`)
+		p.call("1", "ask", `{}`)
 		p.send(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32000,"message":"no screen"}}`, p.next().ID)
-		var clientErr *ClientError
-		if err := <-failure; !errors.As(err, &clientErr) || clientErr.Code != -32000 || clientErr.Message != "no screen" {
-			t.Error(err)
+		if m := p.next(); m.text() != "the answer is cancel" {
+			t.Error(m.line)
 		}
-		p.next()
+		if log := p.log.String(); !strings.Contains(log, "no screen") {
+			t.Errorf("the log does not say why: %s", log)
+		}
+	})
+	t.Run("an answer that is none has closed the question", func(t *testing.T) {
+		p := connect(t, nil)
+		p.initialize(`{"elicitation":{}}`)
+		p.call("1", "ask", `{}`)
+		p.send(`{"jsonrpc":"2.0","id":%s,"result":"yes"}`, p.next().ID)
+		if m := p.next(); m.text() != "the answer is cancel" {
+			t.Error(m.line)
+		}
+	})
+	t.Run("a question is closed when time is up, and the client told so", func(t *testing.T) {
+		p := connect(t, func(s *Stdio) { s.questionTime = time.Millisecond })
+		p.initialize(`{"elicitation":{}}`)
+		p.call("1", "ask", `{}`)
+		if m := p.next(); m.Method != "elicitation/create" {
+			t.Fatal(m.line)
+		}
+		if m := p.next(); m.Method != "notifications/cancelled" {
+			t.Error(m.line)
+		}
+		if m := p.next(); m.text() != "the answer is cancel" {
+			t.Error(m.line)
+		}
 	})
 	t.Run("a client that has not said it can is not asked", func(t *testing.T) {
 		p := connect(t, nil)

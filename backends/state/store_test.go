@@ -1,9 +1,11 @@
 package state
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -616,4 +618,30 @@ func TestPostgresHoldsTheDocumentAsJSON(t *testing.T) {
 	if err != nil || text != "found by SQL" {
 		t.Errorf("got %q, %v", text, err)
 	}
+}
+
+func TestFileOf64MBGoesThroughEveryStore(t *testing.T) {
+	if testing.Short() {
+		t.Skip("writes 64 MB to every store")
+	}
+	content := make([]byte, 64<<20)
+	for i := range content {
+		content[i] = byte(i>>16 ^ i*7)
+	}
+	eachShared(t, func(t *testing.T, store string) {
+		ws := create(t, open(t, Config{Store: store}), backends.Spec{Name: "w"})
+		if _, err := ws.Write(t.Context(), backends.WriteRequest{Path: "big", Content: bytes.NewReader(content)}); err != nil {
+			t.Fatal(err)
+		}
+		other := create(t, open(t, Config{Store: store}), backends.Spec{Name: "w"})
+		f, info, err := other.Open(t.Context(), "big")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		got, err := io.ReadAll(f)
+		if err != nil || info.Size != int64(len(content)) || !bytes.Equal(got, content) {
+			t.Errorf("%d bytes have come back as %d others, %v", len(content), len(got), err)
+		}
+	})
 }

@@ -255,7 +255,7 @@ func (w *Workspace) Run(context.Context, backends.Command) (backends.Exit, error
 		return backends.Exit{}, err
 	}
 	return backends.Exit{}, backends.Errorf(backends.CodeUnsupported, "run", "",
-		"this workspace is a document and cannot run commands; start the server with --backend local or --backend docker for one that can")
+		"this workspace is a document and cannot run commands; start the server with --backend local for one that can")
 }
 
 // Close implements [backends.Workspace].
