@@ -115,7 +115,7 @@ type Backend interface {
 //     gone, [CodeCancelled] when ctx ended first. An infrastructure failure is
 //     never dressed up as an exit code or an empty answer;
 //   - refuse FIFOs, sockets and devices with [CodeInvalidArgument] instead of
-//     waiting on them.
+//     waiting on them, and so symlinks that lead in a circle.
 type Workspace interface {
 	// Ref names this environment; it never changes.
 	Ref() Ref

@@ -109,8 +109,8 @@ type Line struct {
 type WriteRequest struct {
 	Path    string
 	Content io.Reader
-	// Mode of a file that was not there; 0 means 0o644. The mode of a file
-	// that was there is kept.
+	// Mode of a file that was not there, exactly, whatever the umask; 0 means
+	// 0o644. The mode of a file that was there is kept.
 	Mode fs.FileMode
 	// Resolved, when set, is where the caller expects the write to land, from
 	// Resolve. Where symlinks have changed since, the write is refused as
@@ -220,10 +220,10 @@ type GrepRequest struct {
 	Glob            string
 	Mode            GrepMode
 	Limit           int  // files or lines answered at most (context lines come on top); 0 is no limit
-	IncludeHidden   bool // also names that start with a dot
+	IncludeHidden   bool // also names that start with a dot; Path itself may
 	IncludeIgnored  bool // also what .gitignore files leave out
 	CaseInsensitive bool
-	Multiline       bool // the pattern may span lines; "." does not match a newline unless (?s)
+	Multiline       bool // the pattern may span lines, each of which is then a matching line; "." does not match a newline unless (?s)
 	Context         int  // lines before and after each match, in GrepContent
 	MaxLine         int  // cuts longer lines, in characters; 0 means 2000
 	Filter          Filter
@@ -236,7 +236,7 @@ type GrepResult struct {
 	Total   int // files (GrepFiles, GrepCount) or matching lines (GrepContent) found, those past Limit included
 	Matched int // files with a match
 	// Withheld is how many files were not searched because Filter hides their
-	// content but not their name.
+	// content but not their name, a file that Path names included.
 	Withheld int
 }
 
@@ -292,7 +292,8 @@ const (
 // Command is a program to run.
 type Command struct {
 	// Argv is the program and its arguments, passed on literally. The program
-	// is looked up in the workspace's PATH. Exclusive with Script.
+	// is looked up in the workspace's PATH. Exclusive with Script; one of them
+	// must be given.
 	Argv []string
 	// Script is run by the workspace's POSIX shell.
 	Script string

@@ -68,6 +68,11 @@ func (c *call) grep(in grepArgs) (*answer, error) {
 	if err := c.allowFound(permissions.Grep, found.Resolution); err != nil {
 		return nil, err
 	}
+	// A file that may not be read is hidden from the search. Where it was named,
+	// finding nothing would mislead.
+	if d := c.set.Rules.Path(permissions.Read, found.Path, found.Resolved); found.Total == 0 && d.Action == permissions.Deny {
+		return nil, c.denied(d)
+	}
 	text := newLines(c.budget())
 	out := grepOutput{Files: []grepFileOutput{}, Total: found.Total, Withheld: found.Withheld}
 	shown := 0

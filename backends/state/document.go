@@ -88,10 +88,10 @@ func (t *tree) document() *Document {
 		switch {
 		case n.isLink():
 			d.Files[name] = File{Link: n.link}
-		case !n.IsDir():
-			d.Files[name] = File{Content: n.content, Mode: n.mode, ModTime: n.mtime}
-		case n.kept:
+		case n.IsDir():
 			d.Directories = append(d.Directories, name)
+		default:
+			d.Files[name] = File{Content: n.content, Mode: n.mode, ModTime: n.mtime}
 		}
 	})
 	return d

@@ -30,12 +30,11 @@ func (t *tree) marshal() []byte {
 	dirs := listing{empty: "[]", open: "[", close: "\n  ]"}
 	files := listing{empty: "{}", open: "{", close: "\n  }"}
 	t.walk(func(name string, n *node) {
-		switch {
-		case !n.IsDir():
-			files.names, files.nodes = append(files.names, name), append(files.nodes, n)
-		case n.kept:
-			dirs.names, dirs.nodes = append(dirs.names, name), append(dirs.nodes, n)
+		list := &files
+		if n.IsDir() {
+			list = &dirs
 		}
+		list.names, list.nodes = append(list.names, name), append(list.nodes, n)
 	})
 	out = append(out, ",\n  \"directories\": "...)
 	out = dirs.append(out, func(out []byte, _ *node) []byte { return out })

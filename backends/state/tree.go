@@ -183,24 +183,28 @@ func put(dir *node, rest string, n *node) *node {
 	return &out
 }
 
-// walk calls visit for everything below the root, in byte order of the paths.
+// walk calls visit for all files, symlinks and kept directories, in byte order
+// of their paths. Other directories are there because of these, and are left
+// out: their paths alone could be much longer than the document.
 func (t *tree) walk(visit func(name string, n *node)) {
 	type item struct {
 		name string
 		node *node
 	}
 	var items []item
-	var collect func(prefix string, dir *node)
-	collect = func(prefix string, dir *node) {
+	var collect func(prefix []byte, dir *node)
+	collect = func(prefix []byte, dir *node) {
 		for n := range dir.kids.all() {
-			name := prefix + n.name
-			items = append(items, item{name, n})
+			name := append(append(prefix, '/'), n.name...)
+			if !n.IsDir() || n.kept {
+				items = append(items, item{string(name), n})
+			}
 			if n.IsDir() {
-				collect(name+"/", n)
+				collect(name, n)
 			}
 		}
 	}
-	collect("/", t.root)
+	collect(nil, t.root)
 	slices.SortFunc(items, func(a, b item) int { return strings.Compare(a.name, b.name) })
 	for _, it := range items {
 		visit(it.name, it.node)
