@@ -118,14 +118,15 @@ func (w *walker) run(args []field, in stdin) output {
 	base := path.Base(name)
 	f := w.forms(args, w.state)
 	wrapper, wraps := wrappers[base]
-	w.judge(f, shellOnly[base] || wraps && wrapper.transparent)
+	body, isFunction := w.state.funcs[name]
+	w.judge(f, shellOnly[base] || isFunction || wraps && wrapper.transparent)
 
 	if text, ok := w.state.aliases[name]; ok && !args[0].quoted {
 		delete(w.state.aliases, name) // an alias is not expanded within itself
 		w.script(text+" "+quoteAll(args[1:]), w.state, in, w.depth+1)
 		w.state.aliases[name] = text
 	}
-	if body, ok := w.state.funcs[name]; ok {
+	if isFunction {
 		return w.callFunction(body, args[1:], in)
 	}
 	var out output
@@ -135,7 +136,7 @@ func (w *walker) run(args []field, in stdin) output {
 	default:
 		out = w.builtin(base, args, in)
 	}
-	w.fileWords(base, args, in)
+	w.fileWords(base, args)
 	if transforms[base] {
 		out.made = true
 	}
@@ -147,7 +148,7 @@ func (w *walker) runUnknown(args []field) output {
 	f := w.forms(args, w.state)
 	w.judge(f, false)
 	w.askFor(f.target.String(), "which program this runs is not known before it runs")
-	w.fileWords("", args, stdin{})
+	w.fileWords("", args)
 	return output{made: true}
 }
 

@@ -237,7 +237,7 @@ var ignoring = []string{"--exclude", "--exclude-dir", "--include", "--ignore", "
 // fileWords holds the words of a command that look like paths against what is
 // denied for reading, and those it writes to against what is denied for
 // writing.
-func (w *walker) fileWords(name string, args []field, in stdin) {
+func (w *walker) fileWords(name string, args []field) {
 	if noFiles[name] {
 		return
 	}
@@ -252,7 +252,7 @@ func (w *walker) fileWords(name string, args []field, in stdin) {
 	case "npm", "pnpm", "yarn", "pip", "pip3", "uv", "cargo", "go", "gem", "docker", "podman", "kubectl", "helm", "gh", "conda", "poetry", "bundle", "composer":
 		for _, a := range args[1:] {
 			if a.value.hasPrefix("/") || a.value.hasPrefix(".") || len(a.value) > 0 && a.value[0].kind == home {
-				w.denyPath(Read, a.value, false)
+				w.denyPath(Read, a.value.before(":"), true) // a mount names its source first
 			} else {
 				w.optionPaths(name, a)
 			}
@@ -415,7 +415,8 @@ func hasBlank(v value) bool {
 // address elsewhere is none.
 func filePath(v value) (value, bool) {
 	if v.hasPrefix("file://") {
-		return v.trimPrefix(len("file://")), true
+		v = v.trimPrefix(len("file://"))
+		return v, len(v) > 0
 	}
 	if len(v) == 0 {
 		return nil, false

@@ -18,7 +18,6 @@ const maxPattern = 512
 // text whatever the pattern, and it can be held against a text of which parts
 // are not known (see [value]).
 type pattern struct {
-	source  string
 	literal string // every match contains this text; the cheap first test
 	prefix  bool   // … and starts with it
 	suffix  bool   // … and ends with it
@@ -126,7 +125,7 @@ func compile(source, separators string, command bool) (*pattern, error) {
 		return nil, err
 	}
 	b.add(edge{kind: edgeNone})
-	p := &pattern{source: source, states: b.states, words: (len(b.states) + 63) / 64}
+	p := &pattern{states: b.states, words: (len(b.states) + 63) / 64}
 	p.literal, p.prefix, p.suffix = b.literals()
 	p.closure = make([]set, len(p.states))
 	for i := range p.states {

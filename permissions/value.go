@@ -170,7 +170,7 @@ func (v value) withHome(homeText string) value {
 	return out
 }
 
-// prefix and suffix tests on the literal ends of v.
+// hasPrefix tells whether v starts with the literal text s.
 func (v value) hasPrefix(s string) bool {
 	return len(v) > 0 && v[0].kind == lit && strings.HasPrefix(v[0].text, s)
 }
@@ -183,6 +183,16 @@ func (v value) trimPrefix(n int) value {
 		return out[1:]
 	}
 	return out
+}
+
+// before is v up to the first literal sep.
+func (v value) before(sep string) value {
+	for i, p := range v {
+		if head, _, found := strings.Cut(p.text, sep); found && p.kind == lit {
+			return join(v[:i], text(head))
+		}
+	}
+	return v
 }
 
 // mayHold tells whether p can contain one of chars.

@@ -440,7 +440,7 @@ func replaceIn(args []field, placeholder string, v value) []field {
 	return out
 }
 
-// findFilters are the tests of find that leave some files out.
+// findNames are the tests of find whose value is a pattern for names.
 var findNames = map[string]bool{"-name": true, "-iname": true, "-path": true, "-ipath": true, "-wholename": true, "-regex": true, "-iregex": true, "-lname": true}
 
 // find runs commands with -exec and its kin, with paths below its roots.

@@ -7,6 +7,9 @@ package sessions
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"sync"
 
 	"github.com/mcp-workspace/mcp-workspace/backends"
 	"github.com/mcp-workspace/mcp-workspace/tools"
@@ -29,6 +32,9 @@ type Session struct {
 	lazy    *backends.Lazy
 	tools   *tools.Connection
 	destroy bool
+
+	close  sync.Once
+	closed error // set by close
 }
 
 // New returns a session. Nothing is created until a tool needs it.
@@ -46,14 +52,25 @@ func New(b backends.Backend, opts Options) *Session {
 func (s *Session) Tools() *tools.Connection { return s.tools }
 
 // Close ends the session. Its environment stays, unless the session was told
-// to destroy it.
+// to destroy it. An environment that is still being opened is waited for until
+// ctx ends. Closing again does nothing more.
 func (s *Session) Close(ctx context.Context) error {
-	if err := s.lazy.Close(); err != nil {
-		return err
+	s.close.Do(func() { s.closed = s.end(ctx) })
+	return s.closed
+}
+
+func (s *Session) end(ctx context.Context) error {
+	closed := make(chan error, 1)
+	go func() { closed <- s.lazy.Close() }()
+	var closing error
+	select {
+	case closing = <-closed:
+	case <-ctx.Done():
+		return fmt.Errorf("the workspace is still being opened, and stays: %w", context.Cause(ctx))
 	}
 	ref, opened := s.lazy.Ref()
 	if !s.destroy || !opened {
-		return nil
+		return closing
 	}
-	return s.backend.Destroy(ctx, ref)
+	return errors.Join(closing, s.backend.Destroy(ctx, ref))
 }

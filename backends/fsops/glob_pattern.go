@@ -9,8 +9,12 @@ import (
 	"github.com/mcp-workspace/mcp-workspace/backends"
 )
 
-// maxGlobAlternatives is how many patterns the braces of one may stand for.
-const maxGlobAlternatives = 1000
+// Limits of a pattern: its length in bytes, and how many patterns its braces
+// may stand for.
+const (
+	maxGlobPattern      = 4096
+	maxGlobAlternatives = 1000
+)
 
 // globPattern is a doublestar pattern in segments, so that a walk can hold it
 // against one name at a time and leave out directories that nothing below can
@@ -45,6 +49,9 @@ const (
 func compileGlob(op, pattern string) (*globPattern, error) {
 	if pattern == "" {
 		return nil, backends.Errorf(backends.CodeInvalidArgument, op, "", `the glob pattern is empty; "**" finds every file`)
+	}
+	if len(pattern) > maxGlobPattern {
+		return nil, backends.Errorf(backends.CodeInvalidArgument, op, "", "the glob pattern is longer than %d bytes", maxGlobPattern)
 	}
 	if strings.IndexByte(pattern, 0) >= 0 {
 		return nil, backends.Errorf(backends.CodeInvalidArgument, op, "", "a glob pattern cannot contain a NUL character")

@@ -43,6 +43,9 @@ func BenchmarkGrep(b *testing.B) {
 		{"regexp_alternatives", backends.GrepRequest{Pattern: `TODO|FIXME|XXX`, Mode: backends.GrepCount}},
 		{"regexp_without_literal", backends.GrepRequest{Pattern: `[A-Z]{6}[0-9]{3}`, Mode: backends.GrepCount}},
 		{"multiline", backends.GrepRequest{Pattern: `panic\(\n`, Multiline: true}},
+		{"filtered", backends.GrepRequest{Pattern: "StatusTooManyRequests", Filter: backends.Filter{
+			Names: benchRules(), Content: benchRules("**/.env", "**/.env.*", "**/*.pem", "**/*.key", "**/*.crt", "**/credentials*", "**/secrets*",
+				"**/*secret*", "**/*password*", "**/.aws/**", "**/.ssh/**", "**/.gnupg/**")}}},
 		{"content", backends.GrepRequest{Pattern: `StatusTooManyRequests`, Mode: backends.GrepContent, Context: 2, Limit: 50}},
 	} {
 		b.Run(c.name, func(b *testing.B) {
@@ -68,4 +71,13 @@ func BenchmarkGlob(b *testing.B) {
 		}
 		b.ReportMetric(float64(res.Total), "found")
 	}
+}
+
+// benchRules is a set that hides what the patterns match.
+func benchRules(patterns ...string) []backends.FilterSet {
+	set := backends.FilterSet{Default: true}
+	for _, p := range patterns {
+		set.Rules = append(set.Rules, backends.FilterRule{Pattern: p})
+	}
+	return []backends.FilterSet{set}
 }

@@ -95,9 +95,9 @@ func git(t testing.TB, dir string, stdin []byte, args ...string) []byte {
 // TestIgnoreAgreesWithGit holds random trees with random .gitignore files
 // against what git lists.
 func TestIgnoreAgreesWithGit(t *testing.T) {
-	rounds := 150
+	rounds := 60
 	if testing.Short() {
-		rounds = 40
+		rounds = 15
 	}
 	for seed := range rounds {
 		r := rand.New(rand.NewPCG(uint64(seed), 7))
@@ -209,9 +209,9 @@ func randomIgnoreLine(r *rand.Rand) string {
 func TestIgnoreMatchAgreesWithGit(t *testing.T) {
 	dir := t.TempDir()
 	git(t, dir, nil, "init", "-q")
-	rounds := 1500
+	rounds := 600
 	if testing.Short() {
-		rounds = 500
+		rounds = 100
 	}
 	r := rand.New(rand.NewPCG(3, 4))
 	pieces := []string{"a", "b", "ab", "a/", "b/", "/", "c", ".", "]", "-", " ", "[", "é", "#", "!", "*", "\\", "a ", "a/b"}

@@ -207,7 +207,7 @@ func storeError(op, id string, err error) error {
 		return &backends.Error{Code: backends.CodeUnavailable, Op: op, Err: err, Message: fmt.Sprintf(
 			"the workspace %s does not exist, or no longer; it may have been destroyed", backends.Ref{Provider: Provider, ID: id})}
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return &backends.Error{Code: backends.CodeCancelled, Op: op, Err: err, Message: "given up before it was done; nothing was changed unless the store had begun to answer"}
+		return &backends.Error{Code: backends.CodeCancelled, Op: op, Err: err, Message: "given up before the store answered; a write under way may have been kept or not"}
 	default:
 		return &backends.Error{Code: backends.CodeInternal, Op: op, Err: err, Message: fmt.Sprintf(
 			"the store of workspace %s failed: %v", backends.Ref{Provider: Provider, ID: id}, err)}

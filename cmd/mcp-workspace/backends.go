@@ -75,7 +75,7 @@ func openState(ctx context.Context, s *settings, _ *slog.Logger) (backends.Backe
 		if !ok || name == "" {
 			continue
 		}
-		abs, err := s.path("store", name)
+		abs, err := s.loaded.Abs("store", name)
 		if err != nil {
 			return nil, err
 		}
@@ -95,7 +95,7 @@ func checkLocal(s *settings) error {
 }
 
 func openLocal(_ context.Context, s *settings, log *slog.Logger) (backends.Backend, error) {
-	root, err := s.path("root", s.root)
+	root, err := s.loaded.Abs("root", s.root)
 	if err != nil {
 		return nil, err
 	}

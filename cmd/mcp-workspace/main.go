@@ -8,30 +8,53 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), endSignals()...)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	// A client that has gone is an error of writing to it, after which there is
-	// still something to clean up.
-	signal.Ignore(syscall.SIGPIPE)
+	// still something to clean up. The signal is taken and not ignored, because
+	// the commands that are run would inherit that.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	if err := rootCommand().ExecuteContext(ctx); err != nil {
-		if !errors.As(err, new(exitError)) {
-			fmt.Fprintln(os.Stderr, "mcp-workspace:", err)
+		if !errors.Is(err, errToolFailed) {
+			fmt.Fprintln(os.Stderr, "mcp-workspace:", oneLine(err))
 		}
 		os.Exit(1)
 	}
 }
 
-// exitError ends the process with status 1 when what went wrong has been said.
-type exitError struct{}
+// endSignals are what asks this program to end. A hang-up does unless whoever
+// started it has said otherwise, as nohup does.
+func endSignals() []os.Signal {
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		signals = append(signals, syscall.SIGHUP)
+	}
+	return signals
+}
 
-func (exitError) Error() string { return "failed" }
+// errToolFailed ends the process with status 1 when what went wrong has been
+// printed.
+var errToolFailed = errors.New("the tool failed")
+
+// oneLine is the text of err on one line, which is what programs that start
+// this one show of it.
+func oneLine(err error) string {
+	var lines []string
+	for line := range strings.Lines(err.Error()) {
+		if line = strings.TrimSpace(line); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return strings.ReplaceAll(strings.Join(lines, "; "), ":; ", ": ")
+}
 
 func rootCommand() *cobra.Command {
 	root := stdioCommand()
@@ -48,6 +71,7 @@ names. A flag beats the environment, which beats the file.`
 	root.SilenceErrors = true
 	root.SilenceUsage = true
 	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(stdioCommand(), callCommand(), permissionsCommand(), versionCommand())
 	return root
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,6 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-workspace/mcp-workspace/backends"
+	"github.com/mcp-workspace/mcp-workspace/internal/config"
+	"github.com/mcp-workspace/mcp-workspace/internal/suggest"
 	"github.com/mcp-workspace/mcp-workspace/permissions"
 )
 
@@ -15,6 +18,8 @@ func permissionsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "permissions",
 		Short: "Show a ruleset, or what it says of an operation",
+		Args:  noArguments,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(permissionsShowCommand(), permissionsCheckCommand())
 	return cmd
@@ -25,18 +30,24 @@ func permissionsShowCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show [NAME]",
 		Short: "Print a preset, or the ruleset in force, as a ruleset file",
-		Args:  cobra.MaximumNArgs(1),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return fmt.Errorf("%q is not expected: show takes one ruleset", args[1])
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := s.load(cmd.Flags()); err != nil {
 				return err
 			}
-			var rules *permissions.Ruleset
-			var err error
+			load := s.ruleset
 			if len(args) == 1 {
-				rules, err = permissions.Load(args[0])
-			} else {
-				rules, err = s.ruleset()
+				if s.loaded.Source("permissions") == config.Flag {
+					return errors.New("NAME and --permissions both say which ruleset to show; give one of them")
+				}
+				load = func() (*permissions.Ruleset, error) { return permissions.Load(args[0]) }
 			}
+			rules, err := load()
 			if err != nil {
 				return err
 			}
@@ -60,7 +71,12 @@ The check sees the text only: what symlinks lead to, and what a shell pattern
 stands for, is known once there is a workspace.`,
 		Example: `  mcp-workspace permissions check read config/.env
   mcp-workspace permissions check execute 'git status; rm -rf /'`,
-		Args: cobra.ExactArgs(2),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 2 {
+				return fmt.Errorf("check takes an operation and a target, in quotes where it has blanks; for instance %s execute 'git status'", cmd.CommandPath())
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := s.load(cmd.Flags()); err != nil {
 				return err
@@ -88,7 +104,7 @@ func (s *settings) check(rules *permissions.Ruleset, op permissions.Operation, t
 		for _, o := range permissions.Operations() {
 			names = append(names, string(o))
 		}
-		return none, fmt.Errorf("%q is no operation; the operations are %s", op, strings.Join(names, ", "))
+		return none, fmt.Errorf("%q is no operation%s; the operations are %s", op, suggest.DidYouMean(string(op), names), strings.Join(names, ", "))
 	}
 	dir, err := s.checkDir()
 	if err != nil {
@@ -110,7 +126,7 @@ func (s *settings) checkDir() (string, error) {
 	case s.workingDir != "":
 		return s.workingDir, nil
 	case s.root != "":
-		return s.path("root", s.root)
+		return s.loaded.Abs("root", s.root)
 	default:
 		return "/workspace", nil
 	}

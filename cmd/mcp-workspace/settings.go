@@ -2,16 +2,18 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"go.yaml.in/yaml/v3"
 
 	"github.com/mcp-workspace/mcp-workspace/backends"
 	"github.com/mcp-workspace/mcp-workspace/internal/config"
@@ -61,7 +63,7 @@ func (s *settings) addFlags(cmd *cobra.Command) {
 	f.StringArrayVar(&s.env, "env", nil, "`K=V` for every command (repeat)")
 	f.StringVar(&s.store, "store", "memory", "state: where documents are kept: memory, file:DIR, sqlite:FILE, postgres://…")
 	f.BoolVar(&s.destroyOnExit, "destroy-on-exit", false, "remove the workspace when the connection ends")
-	f.StringSliceVar(&s.tools, "tools", nil, "the `tools` to offer (default all)")
+	f.StringArrayVar(&s.tools, "tools", nil, "the `tools` to offer, separated by commas (default all)")
 	f.BoolVar(&s.structured, "structured", false, "structured output as well")
 	f.StringVar(&s.profile, "profile", string(tools.ProfileCoding), "guidance in the tools' descriptions: coding, agent")
 	f.StringVar(&s.editFormat, "edit-format", string(tools.EditByString), "how files are edited: str_replace, hashline")
@@ -73,7 +75,7 @@ func (s *settings) addFlags(cmd *cobra.Command) {
 // load completes the settings from the environment and the file, and refuses
 // what cannot work.
 func (s *settings) load(flags *pflag.FlagSet) error {
-	loaded, err := config.Load(flags, os.Environ(), config.Sections{"descriptions": &s.texts})
+	loaded, err := config.Load(flags, os.Environ(), config.Sections{descriptions: &s.texts})
 	if err != nil {
 		return err
 	}
@@ -93,10 +95,25 @@ func (s *settings) load(flags *pflag.FlagSet) error {
 			return s.wrong(c.flag, "is %q%s; it takes %s", c.value, suggest.DidYouMean(c.value, c.allowed), strings.Join(c.allowed, ", "))
 		}
 	}
-	if err := s.checkWorkspace(); err != nil {
-		return err
+	for _, check := range []func() error{s.checkTools, s.checkWorkspace, s.checkBackend} {
+		if err := check(); err != nil {
+			return err
+		}
 	}
-	return s.checkBackend()
+	return nil
+}
+
+// checkTools takes apart the list of tools.
+func (s *settings) checkTools() error {
+	known := tools.Names(tools.EditFormat(s.editFormat))
+	separator := func(r rune) bool { return r == ',' || unicode.IsSpace(r) }
+	s.tools = strings.FieldsFunc(strings.Join(s.tools, ","), separator)
+	for _, name := range s.tools {
+		if !slices.Contains(known, name) {
+			return s.wrong("tools", "names %q, which is no tool%s; the tools are %s", name, suggest.DidYouMean(name, known), strings.Join(known, ", "))
+		}
+	}
+	return nil
 }
 
 // wrong is an error about the setting of a flag, wherever it stands.
@@ -136,35 +153,25 @@ func (s *settings) checkWorkspace() error {
 	return nil
 }
 
-// path makes a path setting absolute: one in the file counts from the file's
-// directory, any other from the current one.
-func (s *settings) path(flag, value string) (string, error) {
-	if filepath.IsAbs(value) {
-		return value, nil
-	}
-	if s.loaded.Source(flag) == config.File {
-		return filepath.Join(filepath.Dir(s.loaded.Path), value), nil
-	}
-	abs, err := filepath.Abs(value)
-	if err != nil {
-		return "", s.wrong(flag, "is relative, and the current directory is not known (%v); write it as an absolute path", err)
-	}
-	return abs, nil
-}
-
 // ruleset loads the rules in force.
 func (s *settings) ruleset() (*permissions.Ruleset, error) {
 	name := s.permissions
 	if name == "" {
 		name = registry[s.backend].ruleset
 	}
-	if _, preset := permissions.Preset(name); !preset && s.loaded.Source("permissions") == config.File {
-		var err error
-		if name, err = s.path("permissions", name); err != nil {
-			return nil, err
-		}
+	if rules, preset := permissions.Preset(name); preset {
+		return rules, nil
 	}
-	return permissions.Load(name)
+	file, err := s.loaded.Abs("permissions", name)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+		presets := permissions.PresetNames()
+		return nil, s.wrong("permissions", "is %q, which is no preset, and there is no file %s%s; the presets are %s",
+			name, file, suggest.DidYouMean(name, presets), strings.Join(presets, ", "))
+	}
+	return permissions.Load(file)
 }
 
 // logger writes to standard error: standard output carries MCP.
@@ -193,34 +200,4 @@ func (s *settings) session(ctx context.Context, log *slog.Logger) (backends.Back
 		}
 	}
 	return backend, sessions.New(backend, opts), nil
-}
-
-// textsByTool is the section "descriptions" of the configuration file: for
-// each tool its description, or a mapping of description and arguments.
-type textsByTool map[string]tools.Text
-
-// UnmarshalYAML reads either form.
-func (t *textsByTool) UnmarshalYAML(n *yaml.Node) error {
-	var byTool map[string]yaml.Node
-	if err := n.Decode(&byTool); err != nil {
-		return err
-	}
-	*t = textsByTool{}
-	for name, node := range byTool {
-		var text tools.Text
-		if node.Kind == yaml.ScalarNode {
-			text.Description = node.Value
-		} else {
-			for i := 0; i+1 < len(node.Content); i += 2 {
-				if k := node.Content[i]; k.Value != "description" && k.Value != "arguments" {
-					return fmt.Errorf("line %d: %s: there is no %q here; it takes description and arguments", k.Line, name, k.Value)
-				}
-			}
-			if err := node.Decode(&text); err != nil {
-				return err
-			}
-		}
-		(*t)[name] = text
-	}
-	return nil
 }

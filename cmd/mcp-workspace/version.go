@@ -13,7 +13,7 @@ func versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
-		Args:  cobra.NoArgs,
+		Args:  noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, err := fmt.Fprintf(cmd.OutOrStdout(), "mcp-workspace %s %s/%s %s\n", version.String(), runtime.GOOS, runtime.GOARCH, runtime.Version())
 			return err

@@ -10,19 +10,24 @@ import (
 const maxWord = 40
 
 // Nearest returns the known word that at most two single-character changes
-// lead to from s, or "".
+// lead to from s, or "". Upper and lower case count as the same, and so do
+// "-" and "_".
 func Nearest(s string, known []string) string {
-	s = strings.ToLower(strings.TrimSpace(s))
+	s = plain(s)
 	if len(s) > maxWord {
 		return ""
 	}
 	best, distance := "", 3
 	for _, k := range known {
-		if d := editDistance(s, k); d < distance && d < len(k) {
+		if d := editDistance(s, plain(k)); d < distance && d < len(k) {
 			best, distance = k, d
 		}
 	}
 	return best
+}
+
+func plain(s string) string {
+	return strings.ReplaceAll(strings.ToLower(strings.TrimSpace(s)), "_", "-")
 }
 
 // DidYouMean is the end of a message about the unknown word s, or "".

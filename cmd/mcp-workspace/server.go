@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/mark3labs/mcp-go/server"
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-workspace/mcp-workspace/internal/version"
+	"github.com/mcp-workspace/mcp-workspace/permissions"
+	"github.com/mcp-workspace/mcp-workspace/sessions"
+	"github.com/mcp-workspace/mcp-workspace/tools"
+)
+
+// closeTime is how long the end of a session may take.
+const closeTime = 30 * time.Second
+
+// withServer runs serve with an MCP server whose one session works as s says,
+// and closes the session afterwards.
+func (s *settings) withServer(cmd *cobra.Command, serve func(*server.MCPServer) error) (err error) {
+	if err := s.load(cmd.Flags()); err != nil {
+		return err
+	}
+	rules, err := s.ruleset()
+	if err != nil {
+		return err
+	}
+	// The backend, which may make files, comes after all that can be wrong.
+	var session *sessions.Session
+	srv, err := s.newServer(rules, func(context.Context) (*tools.Connection, error) { return session.Tools(), nil })
+	if err != nil {
+		return err
+	}
+	ctx := cmd.Context()
+	backend, session, err := s.session(ctx, s.logger())
+	if err != nil {
+		return err
+	}
+	defer func() {
+		// Also when ctx has ended: what was asked for is still done.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTime)
+		defer cancel()
+		closing := errors.Join(session.Close(ctx), backend.Close())
+		if closing == nil {
+			return
+		}
+		closing = fmt.Errorf("ending the session: %w", closing)
+		if errors.Is(err, errToolFailed) {
+			err = closing // which has not been said yet
+		} else {
+			err = errors.Join(err, closing)
+		}
+	}()
+	return serve(srv)
+}
+
+// newServer is an MCP server with the tools.
+func (s *settings) newServer(rules *permissions.Ruleset, connection func(context.Context) (*tools.Connection, error)) (*server.MCPServer, error) {
+	srv := server.NewMCPServer("mcp-workspace", version.String(),
+		server.WithToolCapabilities(false),
+		server.WithResourceCapabilities(false, false),
+		server.WithElicitation(),
+		server.WithInstructions(tools.Instructions),
+	)
+	err := tools.Register(srv, tools.Options{
+		Connection: connection,
+		Rules:      rules,
+		Fallback:   tools.Fallback(s.askFallback),
+		Tools:      s.tools,
+		EditFormat: tools.EditFormat(s.editFormat),
+		Structured: s.structured,
+		Profile:    tools.Profile(s.profile),
+		Texts:      s.texts,
+	})
+	if err != nil && s.given(descriptions) {
+		return nil, s.wrong(descriptions, "cannot be used: %s", strings.TrimPrefix(err.Error(), descriptions+": "))
+	}
+	return srv, err
+}
