@@ -90,10 +90,9 @@ func TestDestroyOnExitRemovesWhatWasOpened(t *testing.T) {
 	other := New(b, Options{Spec: backends.Spec{Name: "other"}})
 	use(t, other)
 	for name, opts := range map[string]Options{
-		"by name":   {Spec: backends.Spec{Name: "demo"}},
-		"unnamed":   {},
-		"by ref":    {Ref: backends.Ref{Provider: "state", ID: "demo"}},
-		"not by us": {Spec: backends.Spec{Name: "demo"}},
+		"by name": {Spec: backends.Spec{Name: "demo"}},
+		"unnamed": {},
+		"by ref":  {Ref: backends.Ref{Provider: "state", ID: "demo"}},
 	} {
 		if _, err := b.Create(t.Context(), backends.Spec{Name: "demo"}); err != nil {
 			t.Fatal(err)

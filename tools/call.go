@@ -45,23 +45,24 @@ func (c *call) show(abs string) string {
 }
 
 // allowLook holds a read, listing or search of p against the rules before
-// anything is done. Where the rules allow the path as it is written, following
-// its symlinks is left to the operation itself; see allowFound.
-func (c *call) allowLook(op permissions.Operation, p string) error {
+// anything is done, and tells whether a person had to approve it. Where the
+// rules allow the path as it is written, following its symlinks is left to the
+// operation itself; see allowFound.
+func (c *call) allowLook(op permissions.Operation, p string) (approved bool, err error) {
 	cleaned, err := c.clean(p)
 	if err != nil {
-		return err
+		return false, err
 	}
 	d := c.set.Rules.Path(op, cleaned, cleaned)
 	if d.Action == permissions.Ask {
 		// Nobody is asked about what is denied at the end of a symlink.
 		res, err := c.ws.Resolve(c.ctx, p)
 		if err != nil {
-			return err
+			return false, err
 		}
 		d = c.set.Rules.Path(op, res.Path, res.Resolved)
 	}
-	return c.allow(d)
+	return d.Action == permissions.Ask, c.allow(d)
 }
 
 // allowFound holds where a path's symlinks have led against the rules, before

@@ -223,31 +223,3 @@ func wholeRunesStart(b []byte) []byte {
 	}
 	return b
 }
-
-// shellView is the workspace as the check of a command sees it.
-type shellView struct{ c *call }
-
-// Dir is where the command starts.
-func (v shellView) Dir() string { return v.c.ws.WorkingDir() }
-
-// Resolve follows symlinks.
-func (v shellView) Resolve(path string) (string, bool) {
-	res, err := v.c.ws.Resolve(v.c.ctx, path)
-	if err != nil {
-		return path, false
-	}
-	return res.Resolved, res.Exists
-}
-
-// expandLimit is how many paths a shell pattern may stand for and still be
-// checked one by one.
-const expandLimit = 2000
-
-// Expand lists what an unquoted shell pattern stands for.
-func (v shellView) Expand(pattern string) ([]string, bool) {
-	found, err := v.c.ws.Glob(v.c.ctx, backends.GlobRequest{Pattern: pattern, IncludeIgnored: true, Limit: expandLimit})
-	if err != nil || found.Total > expandLimit {
-		return nil, false
-	}
-	return found.Paths, true
-}

@@ -25,7 +25,7 @@ var glob = define[globArgs, globOutput]("glob", "Find files by name", permission
 	hints{readOnly: true, idempotent: true}, (*call).glob)
 
 func (c *call) glob(in globArgs) (*answer, error) {
-	if err := c.allowLook(permissions.Glob, in.Path); err != nil {
+	if _, err := c.allowLook(permissions.Glob, in.Path); err != nil {
 		return nil, err
 	}
 	found, err := c.ws.Glob(c.ctx, backends.GlobRequest{

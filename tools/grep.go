@@ -54,13 +54,18 @@ func (c *call) grep(in grepArgs) (*answer, error) {
 	if in.Context > grepMaxContext {
 		return nil, invalid("the argument \"context\" is %d; it can be at most %d. Use read_file to see more of a file", in.Context, grepMaxContext)
 	}
-	if err := c.allowLook(permissions.Grep, in.Path); err != nil {
+	approved, err := c.allowLook(permissions.Grep, in.Path)
+	if err != nil {
 		return nil, err
+	}
+	filter := c.set.Rules.Filter(permissions.Grep)
+	if approved {
+		filter = c.set.Rules.ApprovedFilter(permissions.Grep)
 	}
 	found, err := c.ws.Grep(c.ctx, backends.GrepRequest{
 		Pattern: in.Pattern, Path: in.Path, Glob: in.GlobPattern, Mode: grepModes[in.OutputMode], Limit: grepLimit,
 		IncludeHidden: !in.IgnoreHidden, IncludeIgnored: in.IncludeIgnored, CaseInsensitive: in.CaseInsensitive,
-		Multiline: in.Multiline, Context: in.Context, MaxLine: grepMaxLine, Filter: c.set.Rules.Filter(permissions.Grep),
+		Multiline: in.Multiline, Context: in.Context, MaxLine: grepMaxLine, Filter: filter,
 	})
 	if err != nil {
 		return nil, err

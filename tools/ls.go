@@ -32,7 +32,7 @@ var ls = define[lsArgs, lsOutput]("ls", "List a directory", permissions.Ls,
 	hints{readOnly: true, idempotent: true}, (*call).ls)
 
 func (c *call) ls(in lsArgs) (*answer, error) {
-	if err := c.allowLook(permissions.Ls, in.Path); err != nil {
+	if _, err := c.allowLook(permissions.Ls, in.Path); err != nil {
 		return nil, err
 	}
 	list, err := c.ws.List(c.ctx, backends.ListRequest{Path: in.Path, Limit: lsLimit, Filter: c.set.Rules.Filter(permissions.Ls)})

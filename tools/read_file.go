@@ -31,7 +31,7 @@ var readFile = define[readFileArgs, readFileOutput]("read_file", "Read a file", 
 	hints{readOnly: true, idempotent: true}, (*call).readFile)
 
 func (c *call) readFile(in readFileArgs) (*answer, error) {
-	if err := c.allowLook(permissions.Read, in.Path); err != nil {
+	if _, err := c.allowLook(permissions.Read, in.Path); err != nil {
 		return nil, err
 	}
 	hashes := c.set.EditFormat == EditByLine

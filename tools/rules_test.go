@@ -64,6 +64,11 @@ func TestDeniedPathsAreDeniedHoweverTheyAreReached(t *testing.T) {
 	b.fails(backends.CodePermission, "grep", args{"pattern": "needle", "path": "innocent.txt"})
 	b.fails(backends.CodePermission, "execute", args{"command": "cat .e*"})
 	b.fails(backends.CodePermission, "execute", args{"command": "true && cat innocent.txt"})
+	b.fails(backends.CodePermission, "execute", args{"command": "cat s*/*"})
+	b.fails(backends.CodePermission, "execute", args{"command": "cat inno*"})
+	if got := b.ok("execute", args{"command": "cat a*.py; wc -l *.py"}); !strings.Contains(got, "needle") {
+		t.Errorf("a pattern that stands for nothing denied: %q", got)
+	}
 }
 
 func TestAToolThatIsDeniedOutrightIsNotOffered(t *testing.T) {
