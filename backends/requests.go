@@ -183,8 +183,8 @@ const (
 
 // GlobRequest asks for files by name. See the doublestar package for the
 // syntax; a pattern that ends in "/" finds directories, any other files (and
-// symlinks to files). Names that start with a dot are matched like any other.
-// .git is never entered.
+// symlinks to files; no FIFOs, sockets or devices). Names that start with a dot
+// are matched like any other. .git is never entered, no symlink is followed.
 type GlobRequest struct {
 	Pattern        string // relative to Path, or absolute
 	Path           string // directory to search; empty means the working directory
@@ -198,6 +198,8 @@ type GlobResult struct {
 	Resolution
 	Paths []string // absolute, below Path, in byte order; of a directory with a final "/"
 	Total int      // found, those past Limit included
+	// Skipped is how many directories could not be read and were left out.
+	Skipped int
 }
 
 // GrepMode is what a grep answers with.
@@ -211,7 +213,12 @@ const (
 )
 
 // GrepRequest asks for a regular expression (RE2 syntax) in the content of
-// files. Binary files and .git are never searched.
+// files. Binary files and .git are never searched, no symlink but Path itself
+// is followed.
+//
+// Memory is bounded by searching a line over 1 MiB, and with Multiline a file
+// over 4 MiB, in pieces that overlap by 256 KiB: a match longer than that can
+// be missed there.
 type GrepRequest struct {
 	Pattern string
 	Path    string // file or directory; empty means the working directory
@@ -224,7 +231,7 @@ type GrepRequest struct {
 	IncludeIgnored  bool // also what .gitignore files leave out
 	CaseInsensitive bool
 	Multiline       bool // the pattern may span lines, each of which is then a matching line; "." does not match a newline unless (?s)
-	Context         int  // lines before and after each match, in GrepContent
+	Context         int  // lines before and after each match, in GrepContent; at most 1000
 	MaxLine         int  // cuts longer lines, in characters; 0 means 2000
 	Filter          Filter
 }
@@ -238,6 +245,9 @@ type GrepResult struct {
 	// Withheld is how many files were not searched because Filter hides their
 	// content but not their name, a file that Path names included.
 	Withheld int
+	// Skipped is how many files and directories could not be read and were left
+	// out.
+	Skipped int
 }
 
 // GrepFile is one file with matches.

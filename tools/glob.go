@@ -14,8 +14,9 @@ type globArgs struct {
 }
 
 type globOutput struct {
-	Paths []string `json:"paths"`
-	Total int      `json:"total" jsonschema:"paths that match, those not shown included"`
+	Paths   []string `json:"paths"`
+	Total   int      `json:"total" jsonschema:"paths that match, those not shown included"`
+	Skipped int      `json:"skipped,omitempty" jsonschema:"directories that could not be read"`
 }
 
 // globLimit is how many paths a glob shows.
@@ -37,7 +38,7 @@ func (c *call) glob(in globArgs) (*answer, error) {
 	if err := c.allowFound(permissions.Glob, found.Resolution); err != nil {
 		return nil, err
 	}
-	out := globOutput{Paths: []string{}, Total: found.Total}
+	out := globOutput{Paths: []string{}, Total: found.Total, Skipped: found.Skipped}
 	text := newLines(c.budget())
 	for _, p := range found.Paths {
 		if !text.add(oneLine(c.show(p))) {
@@ -52,6 +53,9 @@ func (c *call) glob(in globArgs) (*answer, error) {
 	}
 	if found.Total == 0 {
 		text.force(fmt.Sprintf("No files match %s in %s", oneLine(in.Pattern), c.show(found.Path)))
+	}
+	if found.Skipped > 0 {
+		text.force(fmt.Sprintf("(%d directories could not be read)", found.Skipped))
 	}
 	return &answer{text: text.String(), facts: f, output: out}, nil
 }

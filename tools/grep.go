@@ -23,6 +23,7 @@ type grepOutput struct {
 	Files    []grepFileOutput `json:"files"`
 	Total    int              `json:"total" jsonschema:"files, or in content mode lines, that match, those not shown included"`
 	Withheld int              `json:"withheld,omitempty" jsonschema:"files that were not searched because reading them needs approval"`
+	Skipped  int              `json:"skipped,omitempty" jsonschema:"files and directories that could not be read"`
 }
 
 type grepFileOutput struct {
@@ -79,7 +80,7 @@ func (c *call) grep(in grepArgs) (*answer, error) {
 		return nil, c.denied(d)
 	}
 	text := newLines(c.budget())
-	out := grepOutput{Files: []grepFileOutput{}, Total: found.Total, Withheld: found.Withheld}
+	out := grepOutput{Files: []grepFileOutput{}, Total: found.Total, Withheld: found.Withheld, Skipped: found.Skipped}
 	shown := 0
 	switch grepModes[in.OutputMode] {
 	case backends.GrepContent:
@@ -97,6 +98,9 @@ func (c *call) grep(in grepArgs) (*answer, error) {
 	}
 	if found.Withheld > 0 {
 		text.force(fmt.Sprintf("(%d file(s) were not searched: reading them needs approval; read_file asks for it)", found.Withheld))
+	}
+	if found.Skipped > 0 {
+		text.force(fmt.Sprintf("(%d file(s) or directories could not be read)", found.Skipped))
 	}
 	return &answer{text: text.String(), facts: f, output: out}, nil
 }

@@ -67,7 +67,7 @@ func (t *Tree) Glob(ctx context.Context, req backends.GlobRequest) (backends.Glo
 	for _, r := range first.sorted() {
 		out.Paths = append(out.Paths, r.path)
 	}
-	out.Total = int(total.Load())
+	out.Total, out.Skipped = int(total.Load()), int(w.skipped.Load())
 	return out, nil
 }
 

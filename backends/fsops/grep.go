@@ -159,7 +159,7 @@ func (g *grep) visit(ctx context.Context, w *walkWorker, f walkFile) error {
 	}
 	in, err := g.tree.fs.Open(real)
 	if err != nil {
-		return walkFatal(g.op, display, err)
+		return g.leaveOut(display, err)
 	}
 	defer in.Close()
 	if w.search == nil {
@@ -169,7 +169,7 @@ func (g *grep) visit(ctx context.Context, w *walkWorker, f walkFile) error {
 		if err := ended(ctx, g.op); err != nil {
 			return err
 		}
-		return walkFatal(g.op, display, err)
+		return g.leaveOut(display, err)
 	}
 	return nil
 }
@@ -206,6 +206,7 @@ func (g *grep) result(res backends.Resolution) backends.GrepResult {
 		Matched:    int(g.matched.Load()),
 		Total:      int(g.matched.Load()),
 		Withheld:   int(g.withheld.Load()),
+		Skipped:    int(g.skipped.Load()),
 	}
 	if g.req.Mode == backends.GrepContent {
 		out.Total = int(g.lines.Load())

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/mcp-workspace/mcp-workspace/backends"
@@ -35,6 +36,8 @@ type walk struct {
 	// (with dirs) directory that the fields above let through, except that the
 	// filter has not been asked: see walkFile.shown. An error ends the walk.
 	visit func(ctx context.Context, w *walkWorker, f walkFile) error
+
+	skipped atomic.Int64 // directories and files that could not be read
 
 	mu      sync.Mutex
 	work    sync.Cond
@@ -159,7 +162,7 @@ func (w *walk) do(ctx context.Context, worker *walkWorker, job walkJob, start *w
 		if job.dir == start {
 			return fail(w.op, start.display, err)
 		}
-		return walkFatal(w.op, job.dir.display, err)
+		return w.leaveOut(job.dir.display, err)
 	}
 	return w.enter(ctx, worker, job.dir, entries)
 }
@@ -256,6 +259,18 @@ func walkInGit(root string, names ...string) bool {
 	return slices.ContainsFunc(names, func(name string) bool {
 		return inside(root, name) && slices.Contains(strings.Split(name[len(root):], "/"), ".git")
 	})
+}
+
+// leaveOut goes on without what could not be read, unless that is fatal. What
+// has only gone since is not missed.
+func (w *walk) leaveOut(name string, err error) error {
+	if fatal := walkFatal(w.op, name, err); fatal != nil {
+		return fatal
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		w.skipped.Add(1)
+	}
+	return nil
 }
 
 // walkFatal tells what is wrong with a single file, which a search leaves out

@@ -74,6 +74,13 @@ func TestWalkLeavesOutWhatCannotBeRead(t *testing.T) {
 			if got := grepPaths(res, dir); !slices.Equal(got, c.want) {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
+			missed := 1
+			if errors.Is(c.fault, syscall.ENOENT) || c.at == "/d/.gitignore" {
+				missed = 0
+			}
+			if res.Skipped != missed {
+				t.Errorf("%d skipped, want %d", res.Skipped, missed)
+			}
 		})
 	}
 }

@@ -14,10 +14,6 @@ import (
 // postgresSchema is the comment on the table, which says how it looks.
 const postgresSchema = "mcp-workspace documents, schema 1"
 
-// postgresLock is the advisory lock under which the table is made: CREATE
-// TABLE IF NOT EXISTS fails where two sessions run it at once.
-const postgresLock = 0x6d637077
-
 // postgresStore keeps documents as rows of a table in a PostgreSQL database.
 // The column is of type json, not jsonb: it keeps the document byte for byte,
 // and can be queried all the same.
@@ -55,25 +51,28 @@ func (s *postgresStore) prepare(ctx context.Context) error {
 		if encoding != "UTF8" {
 			return fmt.Errorf("the database has the encoding %s, which cannot hold every text; make one with CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0", encoding)
 		}
-		ok, err := checkPostgresTable(ctx, conn)
-		if err != nil || ok {
+		there, err := checkPostgresTable(ctx, conn)
+		if err != nil || there {
 			return err
 		}
-		return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
-			if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", int64(postgresLock)); err != nil {
-				return err
-			}
-			ok, err := checkPostgresTable(ctx, tx)
-			if err != nil || ok {
-				return err
-			}
-			_, err = tx.Exec(ctx, "CREATE TABLE mcp_workspace_documents (id text PRIMARY KEY, revision bigint NOT NULL, document json NOT NULL)")
+		made := pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+			_, err := tx.Exec(ctx, "CREATE TABLE mcp_workspace_documents (id text PRIMARY KEY, revision bigint NOT NULL, document json NOT NULL)")
 			if err != nil {
 				return err
 			}
 			_, err = tx.Exec(ctx, "COMMENT ON TABLE mcp_workspace_documents IS '"+postgresSchema+"'")
 			return err
 		})
+		if made == nil {
+			return nil
+		}
+		// Where another process was quicker all is well. (Within one
+		// transaction a lock would not do: the server goes on believing what
+		// it found before it waited.)
+		if there, err := checkPostgresTable(ctx, conn); err == nil && there {
+			return nil
+		}
+		return made
 	})
 }
 
