@@ -81,12 +81,11 @@ func (c *call) grep(in grepArgs) (*answer, error) {
 	}
 	text := newLines(c.budget())
 	out := grepOutput{Files: []grepFileOutput{}, Total: found.Total, Withheld: found.Withheld, Skipped: found.Skipped}
-	shown := 0
-	switch grepModes[in.OutputMode] {
-	case backends.GrepContent:
+	var shown int
+	if mode := grepModes[in.OutputMode]; mode == backends.GrepContent {
 		shown = c.renderMatches(text, found.Files, &out)
-	default:
-		shown = c.renderFiles(text, found.Files, in.OutputMode == "count", &out)
+	} else {
+		shown = c.renderFiles(text, found.Files, mode, &out)
 	}
 	f := facts{"path": valid(found.Path), "count": found.Total}
 	if more := found.Total - shown; more > 0 {
@@ -107,10 +106,10 @@ func (c *call) grep(in grepArgs) (*answer, error) {
 
 // renderFiles lists files, with their counts or without, and returns how many
 // it had room for.
-func (c *call) renderFiles(text *lines, files []backends.GrepFile, counts bool, out *grepOutput) int {
+func (c *call) renderFiles(text *lines, files []backends.GrepFile, mode backends.GrepMode, out *grepOutput) int {
 	for i, file := range files {
 		line, o := oneLine(c.show(file.Path)), grepFileOutput{Path: valid(file.Path)}
-		if counts {
+		if mode == backends.GrepCount {
 			line, o.Count = fmt.Sprintf("%s: %d", line, file.Count), file.Count
 		}
 		if !text.add(line) {

@@ -23,7 +23,7 @@ func (s *toolset) addResource(srv *server.MCPServer) {
 	res := mcp.NewResource(currentURI, "Current workspace",
 		mcp.WithResourceDescription("The workspace of this connection: its ref, backend, working directory and ruleset. It has a ref once a tool has used it."),
 		mcp.WithMIMEType("application/json"))
-	srv.AddResource(res, func(ctx context.Context, req mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
+	srv.AddResource(res, func(ctx context.Context, _ mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
 		conn, err := s.Connection(ctx)
 		if err != nil {
 			return nil, err

@@ -3,6 +3,7 @@ package transports
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -63,7 +64,7 @@ func benchmarkCalls(b *testing.B, s *server.MCPServer, serve func(context.Contex
 			if err == nil {
 				return
 			}
-			if err != bufio.ErrBufferFull {
+			if !errors.Is(err, bufio.ErrBufferFull) {
 				b.Fatal(err)
 			}
 		}

@@ -21,7 +21,7 @@ func (a *accepts) Elicit(context.Context, mcp.ElicitationRequest) (*mcp.Elicitat
 func TestClientOfMCPGo(t *testing.T) {
 	for name, options := range map[string][]client.ClientOption{
 		"without handshake": nil,
-		"with handshake":    {client.WithLegacyProtocolOnly()},
+		"with handshake":    {client.WithLegacyProtocolOnly()}, //nolint:staticcheck // deprecated with the era it is for, which is served here
 	} {
 		t.Run(name, func(t *testing.T) {
 			toServer, fromClient := io.Pipe()

@@ -76,7 +76,7 @@ func (c *conn) wait(ctx context.Context) error {
 		return c.disconnected()
 	default:
 	}
-	if readErr != io.EOF {
+	if !errors.Is(readErr, io.EOF) {
 		return fmt.Errorf("reading from the client: %w", readErr)
 	}
 	return nil
@@ -199,7 +199,7 @@ func (c *conn) take(raw []byte, from origin) bool {
 		return true
 	}
 	env, err := parseEnvelope(raw)
-	if err == errSyntax {
+	if errors.Is(err, errSyntax) {
 		c.refuse(from, nil, mcp.PARSE_ERROR, parseError)
 		return true
 	}

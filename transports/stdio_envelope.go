@@ -209,7 +209,7 @@ func idKey(raw []byte) (string, error) {
 		s, err := unquote(raw)
 		return `"` + s + `"`, err
 	case c == '-' || c >= '0' && c <= '9':
-		if bytes.IndexAny(raw, ".eE") < 0 && len(raw) < 18 {
+		if !bytes.ContainsAny(raw, ".eE") && len(raw) < 18 {
 			return string(raw), nil
 		}
 		f, err := strconv.ParseFloat(string(raw), 64)

@@ -86,7 +86,7 @@ func newFixture() *fixture {
 		}
 		return mcp.NewToolResultText(fmt.Sprintf("%s elicitation=%v", session.GetClientInfo().Name, session.GetClientCapabilities().Elicitation != nil)), nil
 	})
-	tool("ask", func(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	tool("ask", func(_ context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		if answer := server.ElicitationResponse(r.Params.InputResponses, "ok"); answer != nil {
 			return mcp.NewToolResultText("the answer is " + string(answer.Action)), nil
 		}
@@ -355,7 +355,7 @@ func (p *peer) waitStarted(name string) {
 	}
 }
 
-func (p *peer) waitEnded() error {
+func (p *peer) waitEnded() (cause error) {
 	p.t.Helper()
 	select {
 	case err := <-p.f.ended:

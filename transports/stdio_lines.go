@@ -35,7 +35,7 @@ func (l *lineReader) next() ([]byte, error) {
 			l.begun = true
 			line = bytes.TrimPrefix(line, byteOrderMark)
 		}
-		if err == nil || err == io.EOF {
+		if err == nil || errors.Is(err, io.EOF) {
 			if line = bytes.Trim(line, " \t\r\n"); len(line) > 0 {
 				return line, nil
 			}
@@ -48,7 +48,7 @@ func (l *lineReader) next() ([]byte, error) {
 
 func (l *lineReader) line() ([]byte, error) {
 	part, err := l.r.ReadSlice('\n')
-	if err != bufio.ErrBufferFull {
+	if !errors.Is(err, bufio.ErrBufferFull) {
 		if int64(len(part)) > l.limit {
 			return nil, errLineTooLong
 		}
@@ -66,7 +66,7 @@ func (l *lineReader) line() ([]byte, error) {
 			line = grown
 		}
 		line = append(line, part...)
-		if err != bufio.ErrBufferFull {
+		if !errors.Is(err, bufio.ErrBufferFull) {
 			return line, err
 		}
 		part, err = l.r.ReadSlice('\n')
@@ -75,10 +75,10 @@ func (l *lineReader) line() ([]byte, error) {
 
 // skip reads to the end of a line of which the last piece came with err.
 func (l *lineReader) skip(err error) error {
-	for err == bufio.ErrBufferFull {
+	for errors.Is(err, bufio.ErrBufferFull) {
 		_, err = l.r.ReadSlice('\n')
 	}
-	if err != nil && err != io.EOF {
+	if err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
 	return errLineTooLong // the end of the input is met again by the next read

@@ -125,14 +125,14 @@ func (v *requestSession) identity() clientIdentity {
 	}
 	v.session.mu.Lock()
 	defer v.session.mu.Unlock()
-	return v.session.client
+	return v.client
 }
 
 func (v *requestSession) setIdentity(set func(*clientIdentity)) {
 	if v.connectionWide() {
 		v.session.mu.Lock()
 		defer v.session.mu.Unlock()
-		set(&v.session.client)
+		set(&v.client)
 		return
 	}
 	v.mu.Lock()

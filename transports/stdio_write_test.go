@@ -71,7 +71,7 @@ func TestWhatWaitsToBeWrittenIsBounded(t *testing.T) {
 
 type brokenWriter struct{ err error }
 
-func (b brokenWriter) Write(p []byte) (int, error) { return 0, b.err }
+func (b brokenWriter) Write([]byte) (int, error) { return 0, b.err }
 
 func TestABrokenWriterIsReportedOnce(t *testing.T) {
 	broken := errors.New("broken")
@@ -80,7 +80,7 @@ func TestABrokenWriterIsReportedOnce(t *testing.T) {
 	w.write([]byte("a\n"))
 	w.write([]byte("b\n"))
 	<-w.idle()
-	if len(got) != 1 || got[0] != broken {
+	if len(got) != 1 || !errors.Is(got[0], broken) {
 		t.Error(got)
 	}
 }

@@ -317,7 +317,7 @@ type exitOne struct{ backends.Workspace }
 func (w exitOne) Run(ctx context.Context, cmd backends.Command) (backends.Exit, error) {
 	exit, err := w.Workspace.Run(ctx, cmd)
 	if err != nil || exit.Code != 0 {
-		return backends.Exit{Code: 1}, nil
+		return backends.Exit{Code: 1}, nil //nolint:nilerr // the mistake that this one makes
 	}
 	return exit, nil
 }

@@ -345,14 +345,6 @@ func shell(script string, args ...string) backends.Command {
 	return backends.Command{Argv: append([]string{"sh", "-c", script, "sh"}, args...)}
 }
 
-// here makes cmd start in the case's directory, which is made if need be.
-func (p *place) here(cmd backends.Command) backends.Command {
-	p.Helper()
-	p.mkdir(".")
-	cmd.Dir = p.dir
-	return cmd
-}
-
 // promptly fails the case when do takes longer than an answer may that must
 // not wait for anything.
 func (p *place) promptly(what string, do func()) {

@@ -143,10 +143,10 @@ func replaceText(content []byte, old, repl string, all bool) ([]replacement, err
 	invalid := func(msg string) error {
 		return backends.Errorf(backends.CodeInvalidArgument, "edit", "", "%s", msg)
 	}
-	switch {
-	case old == "":
+	switch old {
+	case "":
 		return nil, invalid("old_string is empty; give the text to replace, or use write_file to make or replace a whole file")
-	case old == repl:
+	case repl:
 		return nil, invalid("old_string and new_string are the same; nothing would change")
 	}
 	lf := newLFView(content)

@@ -35,7 +35,7 @@ func replaceLines(content []byte, req backends.EditLinesRequest) ([]replacement,
 
 	// Lines are [first, last] of lines, 1-based; the range may be empty.
 	r := replacement{start: startOf(content, lines, first), end: startOf(content, lines, last+1)}
-	ending := endingAt(content, lines, first)
+	ending := endingAt(lines, first)
 	var b strings.Builder
 	atEnd := r.end == len(content)
 	unended := len(lines) > 0 && lines[len(lines)-1].ending == ""
@@ -162,7 +162,7 @@ func startOf(content []byte, lines []textLine, n int) int {
 }
 
 // endingAt is the line ending that prevails at 1-based line n.
-func endingAt(content []byte, lines []textLine, n int) string {
+func endingAt(lines []textLine, n int) string {
 	for i := min(max(n, 1), len(lines)); i >= 1; i-- {
 		if lines[i-1].ending != "" {
 			return lines[i-1].ending

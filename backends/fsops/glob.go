@@ -139,7 +139,7 @@ func (t *Tree) walkDirectory(op, p string) (backends.Resolution, error) {
 
 // globStart returns where the walk starts, nil when nothing can match.
 func (w *walk) globStart(res backends.Resolution) (*walkDir, error) {
-	start, err := w.tree.walkStart(w.op, res, w.ignored)
+	start, err := w.tree.walkStart(res, w.ignored)
 	if err != nil {
 		return nil, err
 	}
@@ -156,7 +156,7 @@ func (w *walk) globStart(res backends.Resolution) (*walkDir, error) {
 			if start, err = w.walkBelow(start, below); start == nil {
 				return nil, err
 			}
-		} else if start, err = w.tree.walkStart(w.op, sub, w.ignored); err != nil {
+		} else if start, err = w.tree.walkStart(sub, w.ignored); err != nil {
 			return nil, err
 		}
 	}

@@ -182,11 +182,11 @@ func (s *globSeg) matches(name string) bool {
 
 // matchesPath holds a relative path of a file against the pattern.
 func (g *globPattern) matchesPath(rel string) bool {
-	state, match := g.from, false
+	state := g.from
 	for {
 		name, more, ok := strings.Cut(rel, "/")
 		if !ok {
-			_, match = g.step(state, name, false)
+			_, match := g.step(state, name, false)
 			return match
 		}
 		if state, _ = g.step(state, name, true); state == nil {

@@ -71,8 +71,8 @@ func TestGlob(t *testing.T) {
 }
 
 func TestGlobElsewhere(t *testing.T) {
-	tree, dir := walkTree(t, map[string]string{"w/a.go": "", "other/b.go": "", "other/c/d.go": ""})
-	tree = New(walkOS{dir}, dir+"/w")
+	_, dir := walkTree(t, map[string]string{"w/a.go": "", "other/b.go": "", "other/c/d.go": ""})
+	tree := New(walkOS{dir}, dir+"/w")
 	res, err := tree.Glob(t.Context(), backends.GlobRequest{Pattern: dir + "/other/**/*.go"})
 	if err != nil || !slices.Equal(res.Paths, []string{dir + "/other/b.go", dir + "/other/c/d.go"}) || res.Path != dir+"/other" {
 		t.Errorf("%+v, %v", res, err)

@@ -103,7 +103,7 @@ func (t *Tree) grepGlob(op string, req backends.GrepRequest) (*globPattern, erro
 }
 
 func (g *grep) searchBelow(ctx context.Context, res backends.Resolution) error {
-	start, err := g.tree.walkStart(g.op, res, g.ignored)
+	start, err := g.tree.walkStart(res, g.ignored)
 	if err != nil {
 		return err
 	}

@@ -214,7 +214,7 @@ func explainGrep(pattern string, err error) error {
 	if name, mend, ok := grepForeign(pattern, bad); ok {
 		return mistake("the pattern uses %s, which RE2 syntax does not have; %s", name, mend)
 	}
-	what := ""
+	var what string
 	switch bad.Code {
 	case syntax.ErrInvalidRepeatSize:
 		return mistake("the pattern repeats something too often (%s); a count may be at most 1000, counts inside of each other multiplied", bad.Expr)

@@ -240,7 +240,7 @@ func TestIgnoreMatchAgreesWithGit(t *testing.T) {
 		cmd.Stdin = &in
 		cmd.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null", "HOME=/nonexistent")
 		out, err := cmd.Output()
-		if exit := (*exec.ExitError)(nil); err != nil && !(errors.As(err, &exit) && exit.ExitCode() == 1) {
+		if exit := (*exec.ExitError)(nil); err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 1) {
 			t.Fatal(err)
 		}
 		fields := strings.Split(string(out), "\x00")
@@ -251,7 +251,7 @@ func TestIgnoreMatchAgreesWithGit(t *testing.T) {
 			got := ignoreUnsaid
 			if rules != nil {
 				// check-ignore asks for every directory on the way, too.
-				level := &ignoreLevel{dir: dir, rules: rules}
+				level := &ignoreLevel{rules: rules}
 				at := ""
 				parts := strings.Split(p, "/")
 				for j, part := range parts {

@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"io/fs"
 )
 
@@ -26,20 +25,4 @@ func versionBySum(sum []byte) string { return "sha256:" + hex.EncodeToString(sum
 
 func versionByTime(info fs.FileInfo) string {
 	return fmt.Sprintf("time:%d:%d:%s", info.ModTime().UnixNano(), info.Size(), changeOf(info))
-}
-
-// versionOfFile is versionOf for an open file, read in pieces.
-func versionOfFile(f File, info fs.FileInfo) (string, error) {
-	if info.Size() > hashedSize {
-		return versionByTime(info), nil
-	}
-	h := sha256.New()
-	n, err := io.Copy(h, io.NewSectionReader(f, 0, hashedSize+1))
-	if err != nil {
-		return "", err
-	}
-	if n > hashedSize {
-		return versionByTime(info), nil
-	}
-	return versionBySum(h.Sum(nil)), nil
 }

@@ -303,7 +303,7 @@ func walkFatal(op, name string, err error) error {
 }
 
 // walkStart is a directory given to a search.
-func (t *Tree) walkStart(op string, res backends.Resolution, includeIgnored bool) (*walkDir, error) {
+func (t *Tree) walkStart(res backends.Resolution, includeIgnored bool) (*walkDir, error) {
 	start := &walkDir{display: res.Path, real: res.Resolved}
 	if includeIgnored {
 		return start, nil

@@ -74,6 +74,11 @@ func unprivileged(t *testing.T) bool {
 	return rerun(t, &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}})
 }
 
+func unmount(t *testing.T, dir string) {
+	t.Helper()
+	must(t, unix.Unmount(dir, unix.MNT_DETACH))
+}
+
 func TestReadOnlyFileSystem(t *testing.T) {
 	if !withMounts(t) {
 		return
@@ -81,7 +86,7 @@ func TestReadOnlyFileSystem(t *testing.T) {
 	dir := t.TempDir()
 	place(t, dir+"/f", "old\n")
 	must(t, unix.Mount(dir, dir, "", unix.MS_BIND, ""), unix.Mount("", dir, "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY, ""))
-	defer unix.Unmount(dir, unix.MNT_DETACH)
+	defer unmount(t, dir)
 	ws := open(t, Config{Root: dir})
 	for _, name := range []string{"f", "new", "sub/new"} {
 		_, err := ws.Write(t.Context(), backends.WriteRequest{Path: name, Content: strings.NewReader("x")})
@@ -108,10 +113,10 @@ func TestFileThatIsAMount(t *testing.T) {
 			place(t, root+"/f", "hidden\n")
 			if readOnly {
 				must(t, unix.Mount(root, root, "", unix.MS_BIND, ""), unix.Mount("", root, "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY, ""))
-				defer unix.Unmount(root, unix.MNT_DETACH)
+				defer unmount(t, root)
 			}
 			must(t, unix.Mount(dir+"/source", root+"/f", "", unix.MS_BIND, ""))
-			defer unix.Unmount(root+"/f", unix.MNT_DETACH)
+			defer unmount(t, root+"/f")
 			ws := open(t, Config{Root: root})
 			_, err := ws.Write(t.Context(), backends.WriteRequest{Path: "f", Content: strings.NewReader("new\n")})
 			if err != nil || get(t, dir+"/source") != "new\n" {
@@ -132,7 +137,7 @@ func TestFullFileSystem(t *testing.T) {
 	}
 	dir := t.TempDir()
 	must(t, unix.Mount("none", dir, "tmpfs", 0, "size=1m"))
-	defer unix.Unmount(dir, unix.MNT_DETACH)
+	defer unmount(t, dir)
 	ws := open(t, Config{Root: dir})
 	big := strings.Repeat("x", 2<<20)
 	old := strings.Repeat("o", 300<<10)
@@ -170,8 +175,7 @@ func TestFilesTheUserMayNotWrite(t *testing.T) {
 	place(t, dir+"/readonly", "old")
 	place(t, dir+"/hidden/f", "old")
 	must(t, os.Chmod(dir+"/sealed", 0o555), os.Chmod(dir+"/readonly", 0o444), os.Chmod(dir+"/hidden", 0))
-	defer os.Chmod(dir+"/sealed", 0o755)
-	defer os.Chmod(dir+"/hidden", 0o755)
+	defer func() { must(t, os.Chmod(dir+"/sealed", 0o755), os.Chmod(dir+"/hidden", 0o755)) }()
 	ws := open(t, Config{Root: dir})
 	write := func(name string) error {
 		_, err := ws.Write(t.Context(), backends.WriteRequest{Path: name, Content: strings.NewReader("new")})

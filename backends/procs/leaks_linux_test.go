@@ -178,8 +178,14 @@ func TestStatOfAnAwkwardName(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	defer cmd.Wait()
-	defer cmd.Process.Kill()
+	defer func() {
+		if err := cmd.Process.Kill(); err != nil {
+			t.Error(err)
+		}
+		if err := cmd.Wait(); err == nil {
+			t.Error("it ended well though it was killed")
+		}
+	}()
 	if s, ok := readStat(cmd.Process.Pid); !ok || s.session != cmd.Process.Pid {
 		t.Errorf("%+v, %v", s, ok)
 	}

@@ -95,7 +95,7 @@ func feed(w *os.File, r io.Reader) error {
 		n, err := r.Read(buf)
 		if n > 0 {
 			if _, err := w.Write(buf[:n]); err != nil {
-				return nil
+				return nil //nolint:nilerr // the command has stopped reading
 			}
 		}
 		switch {

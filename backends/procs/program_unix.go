@@ -74,24 +74,24 @@ func findShell(shell string) (string, error) {
 
 // find looks the program up as a shell does: in the PATH that the command
 // itself gets, and relative to the directory it starts in.
-func (p *program) find() (string, error) {
-	if strings.Contains(p.name, "/") {
-		return p.name, nil
+func (prog *program) find() (string, error) {
+	if strings.Contains(prog.name, "/") {
+		return prog.name, nil
 	}
-	search, ok := lookupEnv(p.env, "PATH")
+	search, ok := lookupEnv(prog.env, "PATH")
 	if !ok {
 		search = defaultPath
 	}
 	err := error(unix.ENOENT)
-	if p.name == "" {
+	if prog.name == "" {
 		return "", err
 	}
 	for _, dir := range filepath.SplitList(search) {
 		if dir == "" {
 			dir = "."
 		}
-		at := dir + "/" + p.name
-		full := p.full(at)
+		at := dir + "/" + prog.name
+		full := prog.full(at)
 		info, statErr := os.Stat(full)
 		if statErr != nil || info.IsDir() {
 			continue
@@ -105,22 +105,22 @@ func (p *program) find() (string, error) {
 }
 
 // full is path as this process has to name it.
-func (p *program) full(path string) string {
+func (prog *program) full(path string) string {
 	if filepath.IsAbs(path) {
 		return path
 	}
-	return p.dir + "/" + path
+	return prog.dir + "/" + path
 }
 
 // explain says why the program could not be started: as a [*refusal] when it is
 // for the program, otherwise as a [*backends.Error].
-func (p *program) explain(err error) error {
-	refuse := func(code int, why string) error { return &refusal{code: code, text: p.name + ": " + why} }
+func (prog *program) explain(err error) error {
+	refuse := func(code int, why string) error { return &refusal{code: code, text: prog.name + ": " + why} }
 	switch {
-	case errors.Is(err, unix.ENOENT) && p.path == "":
+	case errors.Is(err, unix.ENOENT) && prog.path == "":
 		return refuse(127, "command not found")
 	case errors.Is(err, unix.ENOENT):
-		if _, err := os.Stat(p.full(p.path)); err == nil {
+		if _, err := os.Stat(prog.full(prog.path)); err == nil {
 			return refuse(127, "cannot execute: the interpreter it asks for does not exist")
 		}
 		return refuse(127, "No such file or directory")
@@ -132,7 +132,7 @@ func (p *program) explain(err error) error {
 		unix.ETXTBSY, unix.EINVAL} {
 		if errors.Is(err, errno) {
 			why := errno.Error()
-			if info, err := os.Stat(p.full(p.path)); p.path != "" && err == nil && info.IsDir() {
+			if info, err := os.Stat(prog.full(prog.path)); prog.path != "" && err == nil && info.IsDir() {
 				why = unix.EISDIR.Error()
 			}
 			return refuse(126, strings.ToUpper(why[:1])+why[1:])

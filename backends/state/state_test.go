@@ -21,7 +21,7 @@ var stores = []struct {
 	{"sqlite", true, func(t testing.TB) string {
 		return "sqlite:" + filepath.Join(t.TempDir(), "new", "100% of ?mode=ro&x #1 ü.db")
 	}},
-	{"postgres", true, func(t testing.TB) string { return testpg.Start(t) }},
+	{"postgres", true, testpg.Start},
 }
 
 // eachStore runs do with every store, new.

@@ -68,7 +68,7 @@ func (x *transaction) Replace(name string, mode fs.FileMode, content func(io.Wri
 	room := x.limit - x.tree.bytes
 	old, err := x.tree.lookup(name)
 	switch {
-	case err == syscall.ENOENT:
+	case errors.Is(err, syscall.ENOENT):
 		if _, err := x.tree.lookup(path.Dir(name)); err != nil {
 			return pathError("replace", name, err)
 		}
@@ -112,7 +112,7 @@ func (x *transaction) MkdirAll(name string) error {
 		return nil
 	case err == nil:
 		return pathError("mkdir", name, syscall.ENOTDIR)
-	case err != syscall.ENOENT:
+	case !errors.Is(err, syscall.ENOENT):
 		return pathError("mkdir", name, err)
 	}
 	if err := checkPath(name); err != nil {
@@ -125,7 +125,7 @@ func (x *transaction) MkdirAll(name string) error {
 		}
 		at, err := t.lookup(name[:i])
 		switch {
-		case err == syscall.ENOENT:
+		case errors.Is(err, syscall.ENOENT):
 			t = t.with(name[:i], &node{name: path.Base(name[:i]), mode: dirMode, mtime: t.created})
 		case err != nil:
 			return pathError("mkdir", name, err)

@@ -163,12 +163,12 @@ func TestFileSystemAnswersAsPOSIX(t *testing.T) {
 		{"writing to a tree", start.MkdirAll("/x"), syscall.EROFS},
 	} {
 		if !errors.Is(c.got, c.want) {
-			errs = append(errs, fmt.Errorf("%s: got %v, want %v", c.name, c.got, c.want))
+			errs = append(errs, fmt.Errorf("%s: got %w, want %w", c.name, c.got, c.want))
 		}
 	}
 	for name, err := range map[string]error{"name not UTF-8": replace("/w/\xff"), "long directory": x.MkdirAll("/w/" + strings.Repeat("d/", 2100) + "d")} {
 		if err == nil || backends.CodeOf(err) != backends.CodeInvalidArgument && !errors.Is(err, syscall.ENAMETOOLONG) {
-			errs = append(errs, fmt.Errorf("%s: got %v", name, err))
+			errs = append(errs, fmt.Errorf("%s: got %w", name, err))
 		}
 	}
 	if err := errors.Join(errs...); err != nil {
@@ -188,7 +188,7 @@ func TestFailedContentChangesNothing(t *testing.T) {
 			return err
 		}
 		return broken
-	}); err != broken {
+	}); !errors.Is(err, broken) {
 		t.Errorf("got %v, want the error of the content", err)
 	}
 	err := x.Replace("/workspace/f", 0o644, put1("eleven byte"))

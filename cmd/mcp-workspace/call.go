@@ -122,7 +122,6 @@ type callLine struct {
 // out. It goes on after a call that fails, and fails in the end.
 func (c caller) lines(ctx context.Context, in io.Reader, out io.Writer) error {
 	enc := json.NewEncoder(out)
-	enc.SetEscapeHTML(false)
 	failed := false
 	lines, ended := readLines(ctx, in)
 	for {

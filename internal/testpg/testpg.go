@@ -209,7 +209,7 @@ func (s *server) await(ended <-chan error) error {
 		}
 		select {
 		case end := <-ended:
-			return fmt.Errorf("it has ended (%v)", end)
+			return fmt.Errorf("it has ended (%w)", end)
 		case <-ctx.Done():
 			return err
 		case <-tick.C: // nothing tells when a socket begins to answer
