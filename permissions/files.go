@@ -89,7 +89,7 @@ func (w *walker) noteHeld(op Operation, p value, rule, capped *Rule) {
 
 // mustPath is pattern.must, where the last hole that may hold "/" is taken
 // apart at its last one: "**/*.key" then matches a name below any directory.
-func mustPath(p *pattern, v value) bool {
+func mustPath(p pattern, v value) bool {
 	if p.must(v) {
 		return true
 	}

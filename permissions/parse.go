@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/mcp-workspace/mcp-workspace/internal/suggest"
 )
 
 // maxFile is the largest ruleset file, in bytes.
@@ -343,40 +345,8 @@ var synonyms = map[string]string{
 
 // didYouMean names the known word nearest to s, as the end of a message.
 func didYouMean(s string, known []string) string {
-	lower := strings.ToLower(strings.TrimSpace(s))
-	best, distance := "", 3
-	if w := synonyms[lower]; slices.Contains(known, w) {
-		best = w
-	} else if len(s) <= 40 {
-		for _, k := range known {
-			if d := editDistance(lower, k); d < distance && d < len(k) {
-				best, distance = k, d
-			}
-		}
+	if w := synonyms[strings.ToLower(strings.TrimSpace(s))]; slices.Contains(known, w) {
+		s = w
 	}
-	if best == "" {
-		return ""
-	}
-	return fmt.Sprintf("; did you mean %q?", best)
-}
-
-// editDistance is Levenshtein's.
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
+	return suggest.DidYouMean(s, known)
 }

@@ -1,12 +1,14 @@
 package permissions
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/mcp-workspace/mcp-workspace/backends"
+	"github.com/mcp-workspace/mcp-workspace/internal/pathglob"
 )
 
 // Operation is what a rule is about. Each tool of the workspace is one.
@@ -89,7 +91,7 @@ type ruleList struct {
 }
 
 type compiledRule struct {
-	*pattern
+	pattern
 	rule     *Rule
 	redirect bool // execute: "> path", held against redirections only
 	forkBomb bool // execute: matches functions that multiply themselves
@@ -157,19 +159,19 @@ func (r *Ruleset) compile() error {
 	return nil
 }
 
-func compileRule(op Operation, source string) (*pattern, error) {
+func compileRule(op Operation, source string) (pattern, error) {
 	if source == "" {
-		return nil, fmt.Errorf("the pattern is empty; write \"**\" for all paths or \"*\" for all commands")
+		return pattern{}, errors.New("the pattern is empty; write \"**\" for all paths or \"*\" for all commands")
 	}
-	compile := compilePath
+	compile := pathglob.Compile
 	if op == Execute {
-		compile = compileCommand
+		compile = pathglob.CompileCommand
 	}
 	p, err := compile(source)
 	if err != nil {
-		return nil, fmt.Errorf("pattern %q: %w", source, err)
+		return pattern{}, fmt.Errorf("pattern %q: %w", source, err)
 	}
-	return p, nil
+	return pattern{p}, nil
 }
 
 // Decision is an answer and what it rests on.
@@ -212,7 +214,7 @@ func describe(rule *Rule) string {
 // first returns the first rule that matches path, or nil.
 func (l *ruleList) first(path string) *Rule {
 	for i := range l.rules {
-		if l.rules[i].match(path) {
+		if l.rules[i].Match(path) {
 			return l.rules[i].rule
 		}
 	}

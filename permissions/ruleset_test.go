@@ -98,7 +98,7 @@ func shows(sets []backends.FilterSet, path string) bool {
 	for _, set := range sets {
 		show := set.Default
 		for _, rule := range set.Rules {
-			if glob.MustCompile(rule.Pattern, '/').Match(path) {
+			if mustCompile(rule.Pattern).Match(path) {
 				show = rule.Show
 				break
 			}

@@ -312,7 +312,7 @@ func (c *checker) capAt(target string, rule *Rule) {
 		Why: "parts of the command are not known before it runs, and " + describe(rule) + " may apply"})
 }
 
-func anyMust(p *pattern, vs []value) bool {
+func anyMust(p pattern, vs []value) bool {
 	for _, v := range vs {
 		if p.must(v) {
 			return true
@@ -321,7 +321,7 @@ func anyMust(p *pattern, vs []value) bool {
 	return false
 }
 
-func anyMay(p *pattern, vs []value) bool {
+func anyMay(p pattern, vs []value) bool {
 	for _, v := range vs {
 		if _, known := v.known(); known {
 			continue // must has told

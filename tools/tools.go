@@ -10,13 +10,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"github.com/mcp-workspace/mcp-workspace/backends"
 	"github.com/mcp-workspace/mcp-workspace/permissions"
 )
 
@@ -57,6 +60,9 @@ type Options struct {
 	Profile Profile
 	// Texts replace descriptions, by tool.
 	Texts map[string]Text
+	// Logger hears of every call, at debug level: what for, how long, and with
+	// what code it failed. Never of content. Nil discards.
+	Logger *slog.Logger
 }
 
 // toolset is Options in force.
@@ -89,6 +95,9 @@ func Register(srv *server.MCPServer, opts Options) error {
 	defs, err := selected(opts)
 	if err != nil {
 		return err
+	}
+	if opts.Logger == nil {
+		opts.Logger = slog.New(slog.DiscardHandler)
 	}
 	set := &toolset{opts}
 	for _, d := range defs {
@@ -140,14 +149,19 @@ func selected(opts Options) ([]definition, error) {
 func (s *toolset) handler(d definition) server.ToolHandlerFunc {
 	return func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		c := &call{ctx: ctx, set: s, tool: d.name, req: req}
+		start := time.Now()
 		ans, err := c.serve(d)
+		took := time.Since(start)
 		var ask *askError
 		switch {
 		case err == nil:
+			s.Logger.Debug("call answered", "tool", d.name, "took", took)
 			return s.result(c, ans), nil
 		case errors.As(err, &ask):
+			s.Logger.Debug("call put to the person", "tool", d.name, "why", ask.decision.Why)
 			return c.askPerson(ask.decision), nil
 		default:
+			s.Logger.Debug("call failed", "tool", d.name, "took", took, "code", backends.CodeOf(err))
 			return s.failed(c, err), nil
 		}
 	}
