@@ -4,9 +4,8 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/gobwas/glob"
-
 	"github.com/mcp-workspace/mcp-workspace/backends"
+	"github.com/mcp-workspace/mcp-workspace/internal/pathglob"
 )
 
 func parse(t testing.TB, src string) *Ruleset {
@@ -98,7 +97,11 @@ func shows(sets []backends.FilterSet, path string) bool {
 	for _, set := range sets {
 		show := set.Default
 		for _, rule := range set.Rules {
-			if mustCompile(rule.Pattern).Match(path) {
+			p, err := pathglob.Compile(rule.Pattern)
+			if err != nil {
+				panic(err)
+			}
+			if p.Match(path) {
 				show = rule.Show
 				break
 			}

@@ -1,6 +1,10 @@
 package permissions
 
-import "strings"
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
 
 // value is a text as far as it is known before a command runs: literal pieces
 // and holes.
@@ -193,4 +197,27 @@ func (v value) before(sep string) value {
 		}
 	}
 	return v
+}
+
+// field is one word of a command after expansion.
+type field struct {
+	value  value
+	quoted bool // at least a part of it was
+	// subst is the process substitution that the word is, if it is one.
+	subst *syntax.ProcSubst
+}
+
+func values(args []field) []value {
+	out := make([]value, len(args))
+	for i, a := range args {
+		out[i] = a.value
+	}
+	return out
+}
+
+func argText(args []field) (string, bool) {
+	if len(args) == 0 {
+		return "", false
+	}
+	return args[0].value.known()
 }

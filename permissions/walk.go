@@ -1,10 +1,6 @@
 package permissions
 
-import (
-	"strings"
-
-	"mvdan.cc/sh/v3/syntax"
-)
+import "mvdan.cc/sh/v3/syntax"
 
 // walker goes through one script in the order in which a shell would run it.
 type walker struct {
@@ -13,13 +9,6 @@ type walker struct {
 	depth int
 	posix bool
 	funcs *functions
-}
-
-// functions are the functions of one script.
-type functions struct {
-	bodies []*syntax.Stmt
-	called map[*syntax.Stmt]bool
-	active map[*syntax.Stmt]bool // being run
 }
 
 // in is w with another state.
@@ -42,16 +31,6 @@ func (w *walker) program(stmts []*syntax.Stmt, in stdin) output {
 			w.function(body, w.in(st), stdin{})
 		}
 	}
-	return out
-}
-
-func (w *walker) function(body *syntax.Stmt, inner *walker, in stdin) output {
-	if w.funcs.active[body] || len(w.funcs.active) > maxNesting {
-		return output{}
-	}
-	w.funcs.called[body], w.funcs.active[body] = true, true
-	out := inner.stmt(body, in)
-	delete(w.funcs.active, body)
 	return out
 }
 
@@ -91,93 +70,16 @@ func (w *walker) stmt(s *syntax.Stmt, in stdin) output {
 	return out
 }
 
-// redirect checks a redirection and returns the standard input after it, and
-// whether standard output goes elsewhere.
-func (w *walker) redirect(r *syntax.Redirect, in stdin) (stdin, bool) {
-	switch r.Op {
-	case syntax.Hdoc, syntax.DashHdoc:
-		w.substitutions(r.Word)
-		body := w.hereDocument(r)
-		if r.N != nil && r.N.Value != "0" {
-			return in, false
-		}
-		return stdin{piped: true, known: true, text: body, made: body.made()}, false
-	case syntax.WordHdoc:
-		body := join(w.single(r.Word), text("\n"))
-		return stdin{piped: true, known: true, text: body, made: body.made()}, false
-	}
-	fields := w.expand(r.Word)
-	if len(fields) == 0 {
-		return in, false
-	}
-	toStdout := r.N == nil || r.N.Value == "1"
-	for _, f := range fields {
-		if f.subst != nil {
-			continue
-		}
-		target, known := f.value.known()
-		switch r.Op {
-		case syntax.RdrIn:
-			w.useFile(Read, f.value)
-		case syntax.RdrInOut:
-			w.useFile(Read, f.value)
-			w.useFile(Write, f.value)
-		case syntax.DplIn:
-		case syntax.DplOut:
-			if !known || !isDescriptor(target) {
-				w.useFile(Write, f.value)
-			} else if target != "1" && toStdout {
-				return in, true
-			} else {
-				return in, false
-			}
-		default:
-			w.useFile(Write, f.value)
-		}
-	}
-	switch r.Op {
-	case syntax.RdrIn, syntax.DplIn, syntax.RdrInOut:
-		if fields[0].subst != nil {
-			return w.processSubstitution(fields[0].subst), false
-		}
-		return stdin{piped: true}, false
-	case syntax.RdrAll, syntax.AppAll:
-		return in, true
-	}
-	return in, toStdout
+// stdin is what is known of a command's standard input.
+type stdin struct {
+	piped bool  // it comes from another command or a file
+	known bool  // text is all of it
+	text  value // when known
+	made  bool  // it was computed from other text
 }
 
-func isDescriptor(s string) bool {
-	return s == "-" || strings.Trim(strings.TrimSuffix(s, "-"), "0123456789") == ""
-}
-
-// hereDocument is the text that a here-document gives to its command.
-func (w *walker) hereDocument(r *syntax.Redirect) value {
-	if r.Hdoc == nil {
-		return nil
-	}
-	quoted := r.Word.Lit() == "" || strings.Contains(r.Word.Lit(), `\`)
-	var body value
-	if quoted {
-		for _, p := range r.Hdoc.Parts {
-			if l, ok := p.(*syntax.Lit); ok {
-				body.add(piece{kind: lit, text: l.Value})
-			}
-		}
-	} else {
-		e := &expander{w: w}
-		e.doubleQuoted(r.Hdoc.Parts)
-		body = e.cur
-	}
-	if r.Op == syntax.DashHdoc {
-		for i := range body {
-			if body[i].kind == lit {
-				body[i].text = strings.ReplaceAll("\n"+body[i].text, "\n\t", "\n")[1:]
-			}
-		}
-	}
-	return body
-}
+// output is what is known of what a statement prints.
+type output = stdin
 
 func (w *walker) command(cmd syntax.Command, in stdin) output {
 	switch n := cmd.(type) {
@@ -367,159 +269,4 @@ func (w *walker) entries(f field) []value {
 		out.add(p)
 	}
 	return []value{out}
-}
-
-// declare remembers a function, and recognises one that multiplies itself.
-func (w *walker) declare(n *syntax.FuncDecl) {
-	if n.Name == nil || n.Body == nil {
-		// The parser takes "()" for a function without a name.
-		if n.Body != nil {
-			w.in(w.state.clone()).stmt(n.Body, stdin{})
-		}
-		return
-	}
-	w.state.funcs[n.Name.Value] = n.Body
-	w.funcs.bodies = append(w.funcs.bodies, n.Body)
-	if !multiplies(n.Name.Value, n.Body) {
-		return
-	}
-	for i := range w.exec.rules {
-		if rule := &w.exec.rules[i]; rule.forkBomb {
-			w.note(w.exec.byRule(n.Name.Value+"() { "+n.Name.Value+" | "+n.Name.Value+" & }", rule.rule))
-			return
-		}
-	}
-}
-
-// isForkBombPattern tells whether a rule is the well-known function, however
-// it is spaced. It matches every function that starts itself twice in
-// parallel.
-func isForkBombPattern(s string) bool {
-	return strings.Join(strings.Fields(s), "") == ":(){:|:&};:"
-}
-
-// multiplies tells whether body starts name at least twice at the same time.
-func multiplies(name string, body *syntax.Stmt) bool {
-	calls, parallel := 0, false
-	syntax.Walk(body, func(n syntax.Node) bool {
-		switch n := n.(type) {
-		case *syntax.CallExpr:
-			if len(n.Args) > 0 && n.Args[0].Lit() == name {
-				calls++
-			}
-		case *syntax.Stmt:
-			parallel = parallel || n.Background
-		case *syntax.BinaryCmd:
-			parallel = parallel || n.Op == syntax.Pipe || n.Op == syntax.PipeAll
-		}
-		return true
-	})
-	return calls >= 2 && parallel
-}
-
-// substitutions runs the command substitutions anywhere in node.
-func (w *walker) substitutions(node syntax.Node) {
-	syntax.Walk(node, func(n syntax.Node) bool {
-		switch n := n.(type) {
-		case *syntax.CmdSubst:
-			w.substitute(n)
-			return false
-		case *syntax.ProcSubst:
-			w.processSubstitution(n)
-			return false
-		}
-		return true
-	})
-}
-
-// substitute runs $(…) and returns what it stands for.
-func (w *walker) substitute(n *syntax.CmdSubst) value {
-	out := w.in(w.state.clone()).captured(n.Stmts)
-	if !out.known {
-		return value{{kind: hole, made: out.made}}
-	}
-	if s, ok := out.text.known(); ok {
-		return text(strings.TrimRight(s, "\n"))
-	}
-	v := append(value(nil), out.text...)
-	for n := len(v); n > 0 && v[n-1].kind == lit; n = len(v) {
-		v[n-1].text = strings.TrimRight(v[n-1].text, "\n")
-		if v[n-1].text != "" {
-			break
-		}
-		v = v[:n-1]
-	}
-	return v
-}
-
-// captured runs statements whose output goes on as words.
-func (w *walker) captured(stmts []*syntax.Stmt) output {
-	if len(stmts) == 0 {
-		return output{known: true}
-	}
-	return w.stmts(stmts, stdin{})
-}
-
-func (w *walker) processSubstitution(n *syntax.ProcSubst) output {
-	out := w.in(w.state.clone()).stmts(n.Stmts, stdin{piped: true})
-	out.piped = true
-	return out
-}
-
-// declClause is export, declare, local, readonly, typeset with assignments.
-func (w *walker) declClause(n *syntax.DeclClause) {
-	args := []field{{value: text(n.Variant.Value)}}
-	for _, a := range n.Args {
-		switch {
-		case a.Name == nil:
-			args = append(args, w.expand(a.Value)...)
-		case a.Naked:
-			args = append(args, field{value: text(a.Name.Value)})
-		default:
-			v := w.assignedValue(a)
-			args = append(args, field{value: join(text(a.Name.Value+"="), v)})
-			w.assign(a.Name.Value, v)
-		}
-	}
-	w.judge(w.forms(args, w.state), true)
-	for _, a := range args[1:] {
-		if a.value.open() && !strings.Contains(a.value.String(), "=") {
-			w.state.tampered = true // the name of what is set is not known
-		}
-	}
-}
-
-// assignedValue is the right side of an assignment.
-func (w *walker) assignedValue(a *syntax.Assign) value {
-	if a.Index != nil {
-		w.substitutions(a.Index)
-	}
-	if a.Array != nil {
-		w.substitutions(a.Array)
-		return value{{kind: hole, made: true}}
-	}
-	v := w.single(a.Value)
-	if a.Index != nil {
-		return value{{kind: hole, made: true}}
-	}
-	if a.Append {
-		return join(w.state.lookup(a.Name.Value), v)
-	}
-	return v
-}
-
-// assign sets a variable and checks what programs will run because of it.
-func (w *walker) assign(name string, v value) {
-	w.state.set(name, v)
-	if commandVariables[name] && len(v) > 0 {
-		w.shellText(v, stdin{})
-	}
-}
-
-// commandVariables hold command lines that common programs run.
-var commandVariables = map[string]bool{
-	"GIT_SSH_COMMAND": true, "GIT_SSH": true, "GIT_EDITOR": true, "GIT_SEQUENCE_EDITOR": true, "GIT_PAGER": true,
-	"GIT_EXTERNAL_DIFF": true, "GIT_ASKPASS": true, "GIT_PROXY_COMMAND": true, "EDITOR": true, "VISUAL": true,
-	"PAGER": true, "MANPAGER": true, "SSH_ASKPASS": true, "SUDO_ASKPASS": true, "BROWSER": true,
-	"PROMPT_COMMAND": true, "RSYNC_RSH": true, "LESSOPEN": true, "LESSCLOSE": true, "FZF_DEFAULT_COMMAND": true,
 }

@@ -1,12 +1,10 @@
 package fsops
 
 import (
-	"errors"
 	"strings"
 
-	"github.com/gobwas/glob"
-
 	"github.com/mcp-workspace/mcp-workspace/backends"
+	"github.com/mcp-workspace/mcp-workspace/internal/pathglob"
 )
 
 // filter is a [backends.Filter] with its patterns compiled. A nil filter shows
@@ -22,7 +20,7 @@ type filterRules struct {
 }
 
 type filterRule struct {
-	pattern *glob.Pattern
+	pattern *pathglob.Pattern
 	show    bool
 	// subtree tells that the pattern ends in "/**" (or is "**"): once it
 	// matches "dir/" it matches every path below dir.
@@ -51,7 +49,7 @@ func compileFilterSets(sets []backends.FilterSet) ([]filterRules, error) {
 	for _, set := range sets {
 		compiled := filterRules{shown: set.Default}
 		for _, r := range set.Rules {
-			p, err := glob.Compile(r.Pattern, '/')
+			p, err := pathglob.Compile(r.Pattern)
 			if err != nil {
 				return nil, badFilter(r.Pattern, err)
 			}
@@ -67,12 +65,7 @@ func compileFilterSets(sets []backends.FilterSet) ([]filterRules, error) {
 }
 
 func badFilter(pattern string, err error) error {
-	reason := err.Error()
-	var syntax *glob.SyntaxError
-	if errors.As(err, &syntax) {
-		reason = syntax.Reason
-	}
-	e := backends.Errorf(backends.CodeInvalidArgument, "filter", "", "the rule pattern %q does not parse: %s", pattern, reason)
+	e := backends.Errorf(backends.CodeInvalidArgument, "filter", "", "the rule pattern %q does not parse: %v", pattern, err)
 	e.Err = err
 	return e
 }

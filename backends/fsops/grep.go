@@ -3,6 +3,7 @@ package fsops
 import (
 	"cmp"
 	"context"
+	"io"
 	"path"
 	"strings"
 	"sync/atomic"
@@ -157,7 +158,7 @@ func (g *grep) visit(ctx context.Context, w *walkWorker, f walkFile) error {
 		g.withheld.Add(1)
 		return nil
 	}
-	in, err := g.tree.fs.Open(real)
+	in, err := f.open.Open(f.name)
 	if err != nil {
 		return g.leaveOut(display, err)
 	}
@@ -174,7 +175,7 @@ func (g *grep) visit(ctx context.Context, w *walkWorker, f walkFile) error {
 	return nil
 }
 
-func (g *grep) searchFile(ctx context.Context, s *grepSearch, in File, name string) error {
+func (g *grep) searchFile(ctx context.Context, s *grepSearch, in io.Reader, name string) error {
 	count, lines, err := s.search(ctx, in, func() int {
 		switch {
 		case !g.first.wants(name):

@@ -73,12 +73,17 @@ func (d *grepDFA) flush() {
 	d.insts = 0
 	d.begin()
 	d.add(uint32(d.prog.Start), 0)
-	d.start = d.state(grepAfterNewline)
+	after := grepAfterOther
+	if d.looks {
+		after = grepAfterNewline
+	}
+	d.start = d.state(after)
 }
 
 // find returns a place in the first line of block that matches, from which is
-// the start of one; -1 when there is none. A newline at the end of block is of
-// no importance.
+// the start of one or, for a pattern that does not look around, a place in one
+// before which no match begins; -1 when there is none. A newline at the end of
+// block is of no importance.
 func (d *grepDFA) find(block []byte, from int) int {
 	s := d.start
 	if s.match {
@@ -101,8 +106,13 @@ func (d *grepDFA) find(block []byte, from int) int {
 		if next.match {
 			return i
 		}
-		s = next
 		i += size
+		if next == s { // often the start, which most characters do not lead out of
+			for i < len(block) && block[i] < utf8.RuneSelf && s.next[block[i]] == s {
+				i++
+			}
+		}
+		s = next
 	}
 	if len(block) > from && block[len(block)-1] != '\n' || len(block) == from {
 		if d.step(s, '\n').match {

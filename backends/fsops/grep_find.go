@@ -3,16 +3,20 @@ package fsops
 import (
 	"bytes"
 	"encoding/binary"
+	"math"
+	"strings"
 )
 
 // grepFinder finds the texts of a grepNeed in a block of bytes, one after the
 // other. Each text's next place is remembered, so that every byte is looked at
 // once for each text.
 type grepFinder struct {
-	need  *grepNeed
-	texts []grepText
-	block []byte // in lower case where case does not matter
-	low   []byte // memory for block
+	need   *grepNeed
+	texts  []grepText
+	others []grepOther
+	block  []byte // in lower case where case does not matter
+	low    []byte // memory for block
+	loose  bool   // the block may have characters that fold to those of a text
 }
 
 type grepText struct {
@@ -22,6 +26,12 @@ type grepText struct {
 	at    int  // next place at or after the last one asked for; -1 unknown; len(block) none
 }
 
+// grepOther is a set of texts that a match needs besides.
+type grepOther struct {
+	texts [][]byte
+	first bool // it begins with one of them
+}
+
 // Characters outside ASCII that fold to an ASCII letter, by that letter.
 var grepFoldings = map[byte]string{'k': "\u212a", 's': "\u017f"}
 
@@ -29,6 +39,13 @@ func newGrepFinder(need *grepNeed) *grepFinder {
 	f := &grepFinder{need: need}
 	for _, s := range need.texts {
 		f.texts = append(f.texts, grepText{text: []byte(s), rare: grepRarest(s)})
+	}
+	for _, set := range need.others {
+		other := grepOther{first: set.first}
+		for _, s := range set.texts {
+			other.texts = append(other.texts, []byte(s))
+		}
+		f.others = append(f.others, other)
 	}
 	if need.fold {
 		for _, letter := range []byte("ks") {
@@ -56,9 +73,10 @@ func (f *grepFinder) start(block []byte) {
 		block = f.low
 	}
 	f.block = block
+	f.loose = f.need.fold && !ascii
 	for i := range f.texts {
 		f.texts[i].at = -1
-		if f.texts[i].loose && ascii {
+		if f.texts[i].loose && !f.loose {
 			f.texts[i].at = len(block)
 		}
 	}
@@ -79,6 +97,34 @@ func (f *grepFinder) next(from int) (at int, proof bool) {
 		}
 	}
 	return at, proof && f.need.exact
+}
+
+// line looks at the line from begin to end, in which one of the texts was found
+// first at a place. It tells whether the line has the other texts that a match
+// needs and, if so, before which place no match begins.
+func (f *grepFinder) line(begin, at, end int) (from int, ok bool) {
+	if f.loose {
+		return begin, true
+	}
+	from = begin
+	if f.need.first {
+		from = at
+	}
+	for _, other := range f.others {
+		first := end
+		for _, text := range other.texts {
+			if n := bytes.Index(f.block[from:end], text); n >= 0 {
+				first = min(first, from+n)
+			}
+		}
+		if first == end {
+			return 0, false
+		}
+		if other.first {
+			from = first
+		}
+	}
+	return from, true
 }
 
 // index is bytes.Index by way of the text's rarest byte, and len(s) when the
@@ -123,18 +169,21 @@ func grepRarest(s string) int {
 	return best
 }
 
+// grepOrder is bytes in the order of how often they occur; what it does not
+// have is rarer.
+const grepOrder = "QZXJKVYWqUGHBjNzMOFDPLRIWESATC#@~^$!%?&\\|`9876354;+<>[]{}XkvyY2'*1\"0-:w/=bxgh,mu()_fpd.clonisrat\te\n "
+
 // grepCommon ranks a byte: the higher, the more often it occurs.
 func grepCommon(b byte) int {
-	const order = "QZXJKVYWqUGHBjNzMOFDPLRIWESATC#@~^$!%?&\\|`9876354;+<>[]{}XkvyY2'*1\"0-:w/=bxgh,mu()_fpd.clonisrat\te\n "
-	for i := len(order) - 1; i >= 0; i-- {
-		if order[i] == b {
-			return i + 1
-		}
-	}
 	if b >= 0x80 {
 		return 20
 	}
-	return 0
+	return strings.LastIndexByte(grepOrder, b) + 1
+}
+
+// grepShare estimates how many of all bytes are b.
+func grepShare(b byte) float64 {
+	return 0.08 * math.Exp(float64(grepCommon(b)-len(grepOrder))/12)
 }
 
 // grepLowerBlock writes src to dst with ASCII letters in lower case, and tells

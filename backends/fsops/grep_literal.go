@@ -1,6 +1,7 @@
 package fsops
 
 import (
+	"math"
 	"regexp/syntax"
 	"slices"
 	"strings"
@@ -10,26 +11,40 @@ import (
 // grepNeed is literal texts of which every match of a pattern has one. Without
 // any the pattern has to be tried everywhere.
 type grepNeed struct {
+	grepSet
+	others []grepSet // of each of which every match has a text, too
+	fold   bool      // texts are in lower case ASCII and match in either case
+	exact  bool      // whatever has one of the texts matches
+}
+
+// grepSet is literal texts of which something has one.
+type grepSet struct {
 	texts []string
-	fold  bool // texts are in lower case ASCII and match in either case
-	exact bool // whatever has one of the texts matches
+	first bool // it begins with it
 }
 
 // Limits of the literals that are looked for.
 const (
-	maxGrepTexts = 12
+	maxGrepTexts = 12 // in a set
 	maxGrepText  = 64 // bytes
+	maxGrepSets  = 8
 )
 
 // grepLiterals finds the literals that a pattern needs.
 func grepLiterals(re *syntax.Regexp) grepNeed {
 	b := &grepLits{fold: grepFolds(re)}
 	need := b.of(re)
-	texts := need.best()
-	if texts == nil {
+	sets := need.sets()
+	best := grepRarestSet(sets)
+	if best < 0 {
 		return grepNeed{}
 	}
-	return grepNeed{texts: texts, fold: b.fold, exact: need.whole != nil && !need.inexact && !b.inexact}
+	return grepNeed{
+		grepSet: sets[best],
+		others:  slices.Concat(sets[:best], sets[best+1:]),
+		fold:    b.fold,
+		exact:   need.whole != nil && !need.inexact && !b.inexact,
+	}
 }
 
 func grepFolds(re *syntax.Regexp) bool {
@@ -54,22 +69,20 @@ type grepLits struct {
 
 // grepPart is what is known of the matches of a part of a pattern.
 type grepPart struct {
-	whole   []string // all texts that it matches, when they are few
-	needs   []string // texts of which a match has one, when whole is not known
-	inexact bool     // whole holds only at certain places
+	whole   []string  // all texts that it matches, when they are few
+	needs   []grepSet // of each of which a match has a text, when whole is not known
+	inexact bool      // whole holds only at certain places
 }
 
-func (p grepPart) best() []string {
-	texts := p.whole
-	if texts == nil {
-		texts = p.needs
+func (p grepPart) sets() []grepSet {
+	switch {
+	case p.whole == nil:
+		return p.needs
+	case slices.Contains(p.whole, ""):
+		return nil
+	default:
+		return []grepSet{{texts: p.whole, first: true}}
 	}
-	for _, s := range texts {
-		if s == "" {
-			return nil
-		}
-	}
-	return texts
 }
 
 func (b *grepLits) of(re *syntax.Regexp) grepPart {
@@ -85,7 +98,7 @@ func (b *grepLits) of(re *syntax.Regexp) grepPart {
 	case syntax.OpCapture:
 		return b.of(re.Sub[0])
 	case syntax.OpPlus:
-		return grepPart{needs: b.of(re.Sub[0]).best()}
+		return grepPart{needs: b.of(re.Sub[0]).sets()}
 	case syntax.OpQuest:
 		part := b.of(re.Sub[0])
 		if part.whole == nil || len(part.whole) >= maxGrepTexts {
@@ -140,7 +153,7 @@ func (b *grepLits) literal(re *syntax.Regexp) grepPart {
 	if best == "" {
 		return grepPart{}
 	}
-	return grepPart{needs: []string{best}}
+	return grepPart{needs: []grepSet{{texts: []string{best}}}}
 }
 
 func grepLetter(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' }
@@ -183,85 +196,115 @@ func (b *grepLits) class(re *syntax.Regexp) grepPart {
 }
 
 func (b *grepLits) concat(subs []*syntax.Regexp) grepPart {
-	whole := true
-	inexact := false
-	run := []string{""} // what the parts since the last unknown one match
-	var best []string
-	consider := func(texts []string) {
-		if grepBetter(texts, best) {
-			best = texts
+	out := grepPart{whole: []string{""}} // whole: what the parts since the last unknown one match
+	known := true                        // so far out.whole is all
+	var needs []grepSet
+	add := func(sets []grepSet, first bool) {
+		for _, set := range sets {
+			set.first = set.first && first
+			if len(needs) < maxGrepSets {
+				needs = append(needs, set)
+			}
 		}
 	}
 	for _, sub := range subs {
 		part := b.of(sub)
-		inexact = inexact || part.inexact
-		if part.whole != nil && len(run)*len(part.whole) <= maxGrepTexts {
-			next := make([]string, 0, len(run)*len(part.whole))
-			long := false
-			for _, left := range run {
-				for _, right := range part.whole {
-					next = append(next, left+right)
-					long = long || len(left)+len(right) > maxGrepText
-				}
-			}
-			if !long {
-				run = next
+		out.inexact = out.inexact || part.inexact
+		if part.whole != nil {
+			if next := grepProduct(out.whole, part.whole); next != nil {
+				out.whole = next
 				continue
 			}
 		}
-		whole = false
-		consider(grepPart{whole: run}.best())
+		empty := len(out.whole) == 1 && out.whole[0] == ""
+		add(out.sets(), known)
 		if part.whole != nil {
-			run = part.whole
-			continue
+			out.whole = part.whole
+		} else {
+			add(part.needs, known && empty)
+			out.whole = []string{""}
 		}
-		consider(part.needs)
-		run = []string{""}
+		known = false
 	}
-	if whole {
-		return grepPart{whole: run, inexact: inexact}
+	if known {
+		return out
 	}
-	consider(grepPart{whole: run}.best())
-	return grepPart{needs: best}
+	add(out.sets(), false)
+	return grepPart{needs: needs}
+}
+
+// grepProduct is each text of left with each of right behind it, nil when that
+// is too much.
+func grepProduct(left, right []string) []string {
+	if len(left)*len(right) > maxGrepTexts {
+		return nil
+	}
+	out := make([]string, 0, len(left)*len(right))
+	for _, l := range left {
+		for _, r := range right {
+			if len(l)+len(r) > maxGrepText {
+				return nil
+			}
+			out = append(out, l+r)
+		}
+	}
+	return out
 }
 
 func (b *grepLits) alternate(subs []*syntax.Regexp) grepPart {
-	whole := true
-	inexact := false
-	var texts []string
+	out := grepPart{whole: []string{}}
+	known := true
+	set := grepSet{first: true}
 	for _, sub := range subs {
 		part := b.of(sub)
-		inexact = inexact || part.inexact
-		mine := part.whole
-		if mine == nil {
-			whole = false
-			mine = part.needs
-		}
-		if mine == nil || len(texts)+len(mine) > maxGrepTexts {
+		out.inexact = out.inexact || part.inexact
+		known = known && part.whole != nil
+		out.whole = append(out.whole, part.whole...)
+		sets := part.sets()
+		if best := grepRarestSet(sets); best >= 0 {
+			set.texts = append(set.texts, sets[best].texts...)
+			set.first = set.first && sets[best].first
+		} else if part.whole == nil {
 			return grepPart{}
 		}
-		texts = append(texts, mine...)
+		if len(out.whole) > maxGrepTexts || len(set.texts) > maxGrepTexts {
+			return grepPart{}
+		}
 	}
-	if whole {
-		return grepPart{whole: texts, inexact: inexact}
+	switch {
+	case known:
+		return out
+	case slices.Contains(out.whole, ""):
+		return grepPart{}
+	default:
+		return grepPart{needs: []grepSet{set}}
 	}
-	return grepPart{needs: grepPart{needs: texts}.best()}
 }
 
-// grepBetter tells whether texts are likely to be rarer than others: the
-// shortest of them is longer, or they are as long and fewer.
-func grepBetter(texts, others []string) bool {
-	if texts == nil || others == nil {
-		return texts != nil
+// grepRarestSet returns the index of the set that is likely to be the cheapest
+// to look for, -1 where there is none.
+func grepRarestSet(sets []grepSet) int {
+	best, least := -1, math.Inf(1)
+	for i, set := range sets {
+		if c := set.cost(); c < least {
+			best, least = i, c
+		}
 	}
-	a, b := grepShortest(texts), grepShortest(others)
-	return a > b || a == b && len(texts) < len(others)
+	return best
 }
 
-func grepShortest(texts []string) int {
-	n := len(texts[0])
-	for _, s := range texts {
-		n = min(n, len(s))
+// cost estimates what it takes to look for the texts in a byte of source code
+// or prose: to pass over the byte, to look again where it is the rarest of
+// the text, and to look at the line where all of the text is.
+func (s grepSet) cost() float64 {
+	const pass, again, line = 0.05, 5, 150 // nanoseconds
+	sum := 0.0
+	for _, text := range s.texts {
+		all := 1.0
+		for i := range len(text) {
+			all *= grepShare(text[i])
+		}
+		sum += pass + again*grepShare(text[grepRarest(text)]) + line*all
 	}
-	return n
+	return sum
 }

@@ -30,6 +30,8 @@ type grepSearch struct {
 	dfa     *grepDFA    // nil for what spans lines
 	buf     []byte
 	spans   []grepSpan
+	tried   int // bytes of the block in hand that a literal was no help with
+	direct  int // blocks to search without looking for literals
 
 	// About the file in hand.
 	ctx     context.Context
@@ -41,6 +43,10 @@ type grepSearch struct {
 	eof     bool // the file has no more than buf
 	out     grepLines
 }
+
+// grepDirect is how many blocks are searched without looking for literals once
+// that has led to most lines of one.
+const grepDirect = 16
 
 // maxGrepBatch is how many matches that may span lines are asked for at once,
 // at most.
@@ -153,11 +159,16 @@ func (s *grepSearch) searchBuffer() error {
 		return nil
 	}
 	block := grepUnixLines(s.buf[:end])
-	if s.finder != nil {
-		s.finder.start(block)
-		s.out.block(block, s.nextByLiteral)
-	} else {
+	if s.finder == nil || s.direct > 0 {
+		s.direct = max(0, s.direct-1)
 		s.out.block(block, s.nextByPattern)
+	} else {
+		s.finder.start(block)
+		s.tried = 0
+		s.out.block(block, s.nextByLiteral)
+		if s.tried > len(block)/2 && !s.dfa.useless() {
+			s.direct = grepDirect
+		}
 	}
 	s.n = copy(s.buf, s.buf[end:s.n])
 	return nil
@@ -193,8 +204,11 @@ func (s *grepSearch) nextByLiteral(block []byte, from int) int {
 			return at
 		}
 		begin, end := grepLineAt(block, at)
-		if s.matchLine(block[begin:end]) {
-			return at
+		if begins, ok := s.finder.line(begin, at, end); ok {
+			s.tried += end - begin
+			if s.matchLine(block[begin:end], begins-begin) {
+				return at
+			}
 		}
 		from = end + 1
 	}
@@ -208,7 +222,7 @@ func (s *grepSearch) nextByPattern(block []byte, from int) int {
 	}
 	for from < len(block) {
 		_, end := grepLineAt(block, from)
-		if s.matchLine(block[from:end]) {
+		if s.matchLine(block[from:end], 0) {
 			return from
 		}
 		from = end + 1
@@ -216,9 +230,13 @@ func (s *grepSearch) nextByPattern(block []byte, from int) int {
 	return -1
 }
 
-func (s *grepSearch) matchLine(line []byte) bool {
+// matchLine tells whether a line matches in which no match begins before from.
+func (s *grepSearch) matchLine(line []byte, from int) bool {
 	if !s.dfa.useless() {
-		return s.dfa.find(line, 0) >= 0
+		if s.dfa.looks {
+			from = 0
+		}
+		return s.dfa.find(line, from) >= 0
 	}
 	return s.pattern.regexp(true, true).Match(line)
 }

@@ -41,7 +41,7 @@ type walk struct {
 
 	mu      sync.Mutex
 	work    sync.Cond
-	jobs    []walkJob // last in, first out: that keeps the list short
+	jobs    []walkJob // last in, first out: that keeps the list short and few directories open
 	pending int       // jobs on the list or in hand
 	err     error
 }
@@ -57,7 +57,15 @@ type walkDir struct {
 // walkJob is a directory to read or, with files, some of its files to visit.
 type walkJob struct {
 	dir   *walkDir
+	open  *sharedDir // with files
 	files []walkName
+}
+
+// drop frees what an undone job holds.
+func (j walkJob) drop() {
+	if j.open != nil {
+		j.open.release()
+	}
 }
 
 type walkName struct {
@@ -68,6 +76,7 @@ type walkName struct {
 // walkFile is something to visit.
 type walkFile struct {
 	dir  *walkDir
+	open Dir // the same directory
 	name string
 	mode fs.FileMode // type bits
 }
@@ -105,6 +114,9 @@ func (w *walk) run(ctx context.Context, start *walkDir) error {
 		})
 	}
 	wg.Wait()
+	for _, job := range w.jobs {
+		job.drop()
+	}
 	if err := ended(ctx, w.op); err != nil {
 		return err
 	}
@@ -152,31 +164,47 @@ func (w *walk) done(err error) {
 
 func (w *walk) do(ctx context.Context, worker *walkWorker, job walkJob, start *walkDir) error {
 	if job.files != nil {
-		return w.visitAll(ctx, worker, job.dir, job.files)
+		defer job.open.release()
+		return w.visitAll(ctx, worker, job)
 	}
 	if err := ended(ctx, w.op); err != nil {
 		return err
 	}
-	entries, err := w.tree.fs.ReadDir(job.dir.real)
+	dir, entries, err := w.read(job.dir)
 	if err != nil {
 		if job.dir == start {
 			return fail(w.op, start.display, err)
 		}
 		return w.leaveOut(job.dir.display, err)
 	}
-	return w.enter(ctx, worker, job.dir, entries)
+	defer dir.release()
+	return w.enter(ctx, worker, job.dir, dir, entries)
+}
+
+func (w *walk) read(dir *walkDir) (*sharedDir, []fs.DirEntry, error) {
+	d, err := w.tree.openDir(dir.real)
+	if err != nil {
+		return nil, nil, err
+	}
+	open := newSharedDir(d)
+	entries, err := open.ReadDir()
+	if err != nil {
+		open.release()
+		return nil, nil, err
+	}
+	return open, entries, nil
 }
 
 // enter sorts out a directory's entries: what to visit, what to enter, what to
 // leave out.
-func (w *walk) enter(ctx context.Context, worker *walkWorker, dir *walkDir, entries []fs.DirEntry) error {
+func (w *walk) enter(ctx context.Context, worker *walkWorker, dir *walkDir, open *sharedDir, entries []fs.DirEntry) error {
 	if !w.ignored {
 		if err := w.loadIgnore(dir, entries); err != nil {
 			return err
 		}
 	}
-	var files []walkName
-	var more []walkJob
+	files := make([]walkName, 0, min(len(entries), walkBatch))
+	var below, batches []walkJob
 	for _, entry := range entries {
 		name, mode := entry.Name(), entry.Type()
 		if name == ".git" || !w.hidden && strings.HasPrefix(name, ".") {
@@ -185,15 +213,15 @@ func (w *walk) enter(ctx context.Context, worker *walkWorker, dir *walkDir, entr
 		if !mode.IsDir() && !mode.IsRegular() && mode&fs.ModeSymlink == 0 {
 			continue
 		}
-		var below globState
+		var state globState
 		take := true
 		if w.pattern != nil {
-			below, take = w.pattern.step(dir.pattern, name, mode.IsDir())
+			state, take = w.pattern.step(dir.pattern, name, mode.IsDir())
 		}
 		if mode.IsDir() {
 			take = take && w.dirs
 		}
-		if !take && (!mode.IsDir() || w.pattern != nil && len(below) == 0) {
+		if !take && (!mode.IsDir() || w.pattern != nil && len(state) == 0) {
 			continue
 		}
 		if dir.ignore != nil {
@@ -206,33 +234,35 @@ func (w *walk) enter(ctx context.Context, worker *walkWorker, dir *walkDir, entr
 		if take {
 			files = append(files, walkName{name, mode})
 			if len(files) == walkBatch {
-				more = append(more, walkJob{dir: dir, files: files})
-				files = nil
+				batches = append(batches, walkJob{dir: dir, open: open.use(), files: files})
+				files = make([]walkName, 0, walkBatch)
 			}
 		}
-		if mode.IsDir() && (w.pattern == nil || len(below) > 0) {
-			sub := &walkDir{display: join(dir.display, name), ignore: dir.ignore, pattern: below}
+		if mode.IsDir() && (w.pattern == nil || len(state) > 0) {
+			sub := &walkDir{display: join(dir.display, name), ignore: dir.ignore, pattern: state}
 			sub.real = sub.display
 			if dir.real != dir.display {
 				sub.real = join(dir.real, name)
 			}
 			if !w.filter.hidesBelow(sub.display, sub.real) {
-				more = append(more, walkJob{dir: sub})
+				below = append(below, walkJob{dir: sub})
 			}
 		}
 	}
-	if len(more) > 0 {
+	// The files come before the directories, so that the next directory is
+	// opened when this one is all but done with.
+	if more := slices.Concat(below, batches); len(more) > 0 {
 		w.push(more...)
 	}
-	return w.visitAll(ctx, worker, dir, files)
+	return w.visitAll(ctx, worker, walkJob{dir: dir, open: open, files: files})
 }
 
-func (w *walk) visitAll(ctx context.Context, worker *walkWorker, dir *walkDir, files []walkName) error {
-	for _, f := range files {
+func (w *walk) visitAll(ctx context.Context, worker *walkWorker, job walkJob) error {
+	for _, f := range job.files {
 		if err := ended(ctx, w.op); err != nil {
 			return err
 		}
-		if err := w.visit(ctx, worker, walkFile{dir: dir, name: f.name, mode: f.mode}); err != nil {
+		if err := w.visit(ctx, worker, walkFile{dir: job.dir, open: job.open, name: f.name, mode: f.mode}); err != nil {
 			return err
 		}
 	}

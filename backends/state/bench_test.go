@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mcp-workspace/mcp-workspace/backends"
 )
@@ -67,6 +68,21 @@ func BenchmarkWriteSmallAmong50000Files(b *testing.B) {
 				write(b, ws, "g", "some text\n")
 			}
 		})
+	}
+}
+
+func BenchmarkMarshal50000Files(b *testing.B) {
+	d := &Document{WorkingDir: "/workspace", Files: map[string]File{}}
+	for i := range 50_000 {
+		d.Files[fmt.Sprintf("/workspace/d%d/f%d", i%100, i)] = File{Content: []byte("some text\n"), Mode: 0o644, ModTime: time.Unix(1, 1000)}
+	}
+	t, err := d.tree()
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		b.SetBytes(int64(len(t.marshal())))
 	}
 }
 

@@ -84,7 +84,8 @@ func (d *Document) tree() (*tree, error) {
 // document is the inverse of [Document.tree].
 func (t *tree) document() *Document {
 	d := &Document{WorkingDir: t.workingDir, Owner: t.owner, Created: t.created, Files: map[string]File{}}
-	t.walk(func(name string, n *node) {
+	t.walk(func(at []byte, n *node) {
+		name := string(at)
 		switch {
 		case n.isLink():
 			d.Files[name] = File{Link: n.link}
@@ -152,7 +153,7 @@ func (b *builder) finish(workingDir, owner string, created time.Time) (*tree, er
 	if y := created.Year(); y < 0 || y > 9999 {
 		return nil, errors.New("the time of creation must be in the years 0 to 9999")
 	}
-	return &tree{root: b.build(), bytes: b.bytes, workingDir: workingDir, owner: owner, created: created}, nil
+	return &tree{root: b.build(), bytes: b.bytes, count: b.count, workingDir: workingDir, owner: owner, created: created}, nil
 }
 
 // checkDocumentPath tells whether name is a path as documents have them.

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -236,6 +237,9 @@ func FuzzDocument(f *testing.F) {
 		}
 		if !json.Valid(data) {
 			t.Fatal("accepted what is not JSON")
+		}
+		if !slices.IsSorted(d.Directories) {
+			t.Fatalf("not in order: %q", d.Directories)
 		}
 		once, err := d.Marshal()
 		if err != nil {

@@ -3,17 +3,22 @@ package state
 import (
 	"bytes"
 	"encoding/base64"
-	"fmt"
 	"strconv"
 	"time"
 	"unicode/utf8"
 )
 
 // marshal returns the JSON form: indented, sorted, with a final newline. It is
-// written by hand because a document can be large: no copy of the content is
-// made on the way.
+// written by hand because a document can be large and is written whole with
+// every change: no copy of the content is made on the way, and little else.
 func (t *tree) marshal() []byte {
-	out := make([]byte, 0, t.bytes+t.bytes/8+512)
+	// Enough for most documents: growing would copy what is there already.
+	const frame = 120 // of an entry, around its path and content
+	room := len(t.workingDir) + len(t.owner) + 512
+	t.walk(func(path []byte, n *node) {
+		room += len(path) + len(n.link) + len(n.content) + len(n.content)/3 + frame
+	})
+	out := make([]byte, 0, room)
 	out = append(out, "{\n  \"version\": "...)
 	out = strconv.AppendInt(out, documentVersion, 10)
 	out = append(out, ",\n  \"working_dir\": "...)
@@ -27,40 +32,34 @@ func (t *tree) marshal() []byte {
 		out = appendTime(out, t.created)
 	}
 
-	dirs := listing{empty: "[]", open: "[", close: "\n  ]"}
-	files := listing{empty: "{}", open: "{", close: "\n  }"}
-	t.walk(func(name string, n *node) {
-		list := &files
+	out = append(out, ",\n  \"directories\": ["...)
+	start := len(out)
+	t.walk(func(path []byte, n *node) {
 		if n.IsDir() {
-			list = &dirs
+			out = appendString(append(out, "\n    "...), path)
+			out = append(out, ',')
 		}
-		list.names, list.nodes = append(list.names, name), append(list.nodes, n)
 	})
-	out = append(out, ",\n  \"directories\": "...)
-	out = dirs.append(out, func(out []byte, _ *node) []byte { return out })
-	out = append(out, ",\n  \"files\": "...)
-	out = files.append(out, appendFile)
+	out = closeList(out, start, ']')
+	out = append(out, ",\n  \"files\": {"...)
+	start = len(out)
+	t.walk(func(path []byte, n *node) {
+		if !n.IsDir() {
+			out = appendString(append(out, "\n    "...), path)
+			out = append(appendFile(out, n), ',')
+		}
+	})
+	out = closeList(out, start, '}')
 	return append(out, "\n}\n"...)
 }
 
-// listing is a JSON array or object with an entry a line.
-type listing struct {
-	names              []string
-	nodes              []*node
-	empty, open, close string
-}
-
-func (l *listing) append(out []byte, value func([]byte, *node) []byte) []byte {
-	if len(l.names) == 0 {
-		return append(out, l.empty...)
+// closeList ends an array or object whose entries start at start, each on a
+// line and followed by a comma.
+func closeList(out []byte, start int, end byte) []byte {
+	if len(out) == start {
+		return append(out, end)
 	}
-	sep := l.open
-	for i, name := range l.names {
-		out = append(append(out, sep...), "\n    "...)
-		out = value(appendString(out, name), l.nodes[i])
-		sep = ","
-	}
-	return append(out, l.close...)
+	return append(out[:len(out)-1], '\n', ' ', ' ', end)
 }
 
 func appendFile(out []byte, n *node) []byte {
@@ -76,7 +75,8 @@ func appendFile(out []byte, n *node) []byte {
 		out = base64.StdEncoding.AppendEncode(out, n.content)
 		out = append(out, '"')
 	}
-	out = fmt.Appendf(out, ",\n      \"mode\": \"%04o\"", n.mode.Perm())
+	out = append(out, ",\n      \"mode\": \"0"...)
+	out = append(out, '0'+byte(n.mode>>6&7), '0'+byte(n.mode>>3&7), '0'+byte(n.mode&7), '"')
 	if !n.mtime.IsZero() {
 		out = appendTime(append(out, ",\n      \"modified\": "...), n.mtime)
 	}

@@ -317,6 +317,9 @@ func (b *Backend) Update(ctx context.Context, ref backends.Ref, change func(*Doc
 		}
 		doc.Created = t.created
 		changed, err := doc.tree()
+		if backends.CodeOf(err) == backends.CodeTooLarge {
+			return nil, err
+		}
 		if err != nil {
 			return nil, &backends.Error{Code: backends.CodeInvalidArgument, Op: "update", Message: err.Error(), Err: err}
 		}

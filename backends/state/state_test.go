@@ -68,13 +68,10 @@ func TestContract(t *testing.T) {
 				Destroys: true,
 				Fresh:    true,
 				Symlink: func(t *testing.T, ws backends.Workspace, target, link string) {
-					err := ws.(*Workspace).backend.Update(t.Context(), ws.Ref(), func(d *Document) error {
-						d.Files[path.Clean(link)] = File{Link: target}
-						return nil
-					})
-					if err != nil {
-						t.Fatal(err)
-					}
+					change(t, ws, func(d *Document) { d.Files[path.Clean(link)] = File{Link: target} })
+				},
+				Mkdir: func(t *testing.T, ws backends.Workspace, dir string) {
+					change(t, ws, func(d *Document) { d.Directories = append(d.Directories, path.Clean(dir)) })
 				},
 			}
 			if s.shared {
@@ -84,5 +81,17 @@ func TestContract(t *testing.T) {
 			}
 			backendtest.Run(t, h)
 		})
+	}
+}
+
+// change does to a document what no tool can.
+func change(t *testing.T, ws backends.Workspace, do func(*Document)) {
+	t.Helper()
+	err := ws.(*Workspace).backend.Update(t.Context(), ws.Ref(), func(d *Document) error {
+		do(d)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -21,6 +21,11 @@ import (
 const (
 	maxPath = 4096
 	maxName = 255
+	// maxEntries is how many files, symlinks and directories a document holds at
+	// most. Each takes some 300 bytes of memory at times, and in a document may
+	// take no more than two: without this limit a small one could fill all
+	// memory.
+	maxEntries = 1 << 20
 )
 
 // transaction is a tree that can be written: changes gather in it until commit
@@ -75,6 +80,9 @@ func (x *transaction) Replace(name string, mode fs.FileMode, content func(io.Wri
 		if err := checkPath(name); err != nil {
 			return err
 		}
+		if x.tree.count >= maxEntries {
+			return tooManyError(name)
+		}
 	case err != nil:
 		return pathError("replace", name, err)
 	case old.IsDir():
@@ -118,24 +126,40 @@ func (x *transaction) MkdirAll(name string) error {
 	if err := checkPath(name); err != nil {
 		return err
 	}
-	t := x.tree
-	for i := 1; i <= len(name); i++ {
-		if i < len(name) && name[i] != '/' {
-			continue
-		}
-		at, err := t.lookup(name[:i])
-		switch {
-		case errors.Is(err, syscall.ENOENT):
-			t = t.with(name[:i], &node{name: path.Base(name[:i]), mode: dirMode, mtime: t.created})
-		case err != nil:
-			return pathError("mkdir", name, err)
-		case at.isLink():
-			return pathError("mkdir", name, syscall.ELOOP)
-		}
+	// The missing directories are made from the last to the first, inside each
+	// other, and put into the tree at once: one by one, each would copy all
+	// those above it.
+	missing := x.missing(name)
+	more := strings.Count(name[len(missing):], "/")
+	if x.tree.count+1+more > maxEntries {
+		return tooManyError(name)
 	}
-	x.tree = t
+	fresh := func(at string) *node {
+		return &node{name: path.Base(at), mode: dirMode, mtime: x.tree.created}
+	}
+	n = fresh(name)
+	for at := name; at != missing; {
+		at = at[:strings.LastIndexByte(at, '/')]
+		outer := fresh(at)
+		outer.kids = outer.kids.with(n)
+		n = outer
+	}
+	x.tree = x.tree.with(missing, n)
+	x.tree.count += more // with has counted the first
 	x.made = append(x.made, name)
 	return nil
+}
+
+// missing returns the shortest start of name that is not there; name itself is
+// not.
+func (x *transaction) missing(name string) string {
+	at, rest := x.tree.root, name[1:]
+	for at != nil {
+		var part string
+		part, rest, _ = strings.Cut(rest, "/")
+		at = at.kids.find(part)
+	}
+	return strings.TrimSuffix(name[:len(name)-len(rest)], "/")
 }
 
 // commit returns the tree as it is now. Directories that were made and hold
@@ -185,6 +209,11 @@ func (w *contentWriter) bytes() []byte {
 func tooLargeError(name string, limit int64) error {
 	return backends.Errorf(backends.CodeTooLarge, "write", name,
 		"the workspace would hold more than %s, the most that one can; write less, or use another workspace", size(limit))
+}
+
+func tooManyError(name string) error {
+	return backends.Errorf(backends.CodeTooLarge, "write", name,
+		"the workspace would hold more than %d files and directories, the most that one can; use another workspace", maxEntries)
 }
 
 // timestamp is t as a document can hold it: UTC, in microseconds.

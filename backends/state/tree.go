@@ -25,6 +25,7 @@ const dirMode = fs.ModeDir | 0o755
 type tree struct {
 	root       *node
 	bytes      int64 // content of all files
+	count      int   // files, symlinks and directories
 	workingDir string
 	owner      string
 	created    time.Time
@@ -167,6 +168,8 @@ func (t *tree) with(name string, n *node) *tree {
 	out.bytes += int64(len(n.content))
 	if old, err := t.lookup(name); err == nil {
 		out.bytes -= int64(len(old.content))
+	} else {
+		out.count++
 	}
 	out.root = put(t.root, name[1:], n)
 	return &out
@@ -184,31 +187,50 @@ func put(dir *node, rest string, n *node) *node {
 }
 
 // walk calls visit for all files, symlinks and kept directories, in byte order
-// of their paths. Other directories are there because of these, and are left
-// out: their paths alone could be much longer than the document.
-func (t *tree) walk(visit func(name string, n *node)) {
-	type item struct {
-		name string
-		node *node
+// of their paths; path is valid during the call only. Other directories are
+// there because of these, and are left out: their paths alone could be much
+// longer than the document.
+func (t *tree) walk(visit func(path []byte, n *node)) {
+	var path []byte
+	var walk func(dir *node)
+	enter := func(n *node) {
+		above := len(path)
+		path = append(append(path, '/'), n.name...)
+		walk(n)
+		path = path[:above]
 	}
-	var items []item
-	var collect func(prefix []byte, dir *node)
-	collect = func(prefix []byte, dir *node) {
+	walk = func(dir *node) {
+		// What is in directory "a" has paths that start with "a/", and comes
+		// after siblings such as "a-b". Each directory waits for its turn; of
+		// those that wait the last has the first turn, being among the siblings
+		// that its predecessor waits for.
+		var waiting []*node
 		for n := range dir.kids.all() {
-			name := append(append(prefix, '/'), n.name...)
+			for len(waiting) > 0 && insideBefore(waiting[len(waiting)-1].name, n.name) {
+				enter(waiting[len(waiting)-1])
+				waiting = waiting[:len(waiting)-1]
+			}
 			if !n.IsDir() || n.kept {
-				items = append(items, item{string(name), n})
+				above := len(path)
+				path = append(append(path, '/'), n.name...)
+				visit(path, n)
+				path = path[:above]
 			}
 			if n.IsDir() {
-				collect(name, n)
+				waiting = append(waiting, n)
 			}
 		}
+		for _, n := range slices.Backward(waiting) {
+			enter(n)
+		}
 	}
-	collect(nil, t.root)
-	slices.SortFunc(items, func(a, b item) int { return strings.Compare(a.name, b.name) })
-	for _, it := range items {
-		visit(it.name, it.node)
-	}
+	walk(t.root)
+}
+
+// insideBefore tells whether dir + "/" sorts before name, which sorts after
+// dir.
+func insideBefore(dir, name string) bool {
+	return !strings.HasPrefix(name, dir) || name[len(dir)] > '/'
 }
 
 // A tree is a file system that can be read.
@@ -300,55 +322,98 @@ func (t *tree) MkdirAll(name string) error {
 	return pathError("mkdir", name, syscall.EROFS)
 }
 
-// builder makes a tree out of paths in any order.
+// builder makes a tree out of paths in any order, in time proportional to
+// their length.
 type builder struct {
-	nodes map[string]*node
-	kids  map[string][]*node
+	root  *node
 	dir   node // what every directory starts as
 	bytes int64
+	count int
+	// at finds what is in a directory by its name alone: looked up by their
+	// whole paths, the directories of one deep path would cost the square of
+	// its length.
+	at   map[place]*node
+	kids map[*node][]*node
+	// The directory that was added to last: paths mostly come sorted.
+	last     string
+	lastNode *node
+	looked   int // bytes of names that were looked up
+}
+
+// place is a name in a directory.
+type place struct {
+	dir  *node
+	name string
 }
 
 func newBuilder(created time.Time) *builder {
-	b := &builder{nodes: map[string]*node{}, kids: map[string][]*node{}, dir: node{mode: dirMode, mtime: created}}
+	b := &builder{dir: node{mode: dirMode, mtime: created}, at: map[place]*node{}, kids: map[*node][]*node{}}
 	root := b.dir
 	root.name = "/"
-	b.nodes["/"] = &root
+	b.root, b.last, b.lastNode = &root, "/", &root
 	return b
 }
 
 // mkdir makes directory name and its parents, and returns it.
 func (b *builder) mkdir(name string) (*node, error) {
-	if n := b.nodes[name]; n != nil {
-		if !n.IsDir() {
-			return nil, notDirError(name)
-		}
-		return n, nil
+	if name == b.last {
+		return b.lastNode, nil
 	}
-	n := b.dir
-	n.name = path.Base(name)
-	return &n, b.add(name, &n)
+	at := b.root
+	for rest := name[1:]; rest != ""; {
+		var part string
+		part, rest, _ = strings.Cut(rest, "/")
+		n := b.find(at, part)
+		switch {
+		case n == nil:
+			fresh := b.dir
+			fresh.name = part
+			n = &fresh
+			if err := b.put(at, n); err != nil {
+				return nil, err
+			}
+		case !n.IsDir():
+			return nil, notDirError(strings.TrimSuffix(name[:len(name)-len(rest)], "/"))
+		}
+		at = n
+	}
+	b.last, b.lastNode = name, at
+	return at, nil
 }
 
-// add puts n at name and makes its parents.
-func (b *builder) add(name string, n *node) error {
-	if old := b.nodes[name]; old != nil {
-		return twiceError(name)
+func (b *builder) find(dir *node, name string) *node {
+	b.looked += len(name)
+	return b.at[place{dir, name}]
+}
+
+// put puts n, which is not there yet, into dir.
+func (b *builder) put(dir, n *node) error {
+	if b.count++; b.count > maxEntries {
+		return tooManyError("")
 	}
-	parent := path.Dir(name)
-	if _, err := b.mkdir(parent); err != nil {
-		return err
-	}
-	b.nodes[name] = n
-	b.kids[parent] = append(b.kids[parent], n)
+	b.at[place{dir, n.name}] = n
+	b.kids[dir] = append(b.kids[dir], n)
 	b.bytes += int64(len(n.content))
 	return nil
 }
 
+// add puts n at name and makes its parents.
+func (b *builder) add(name string, n *node) error {
+	dir, err := b.mkdir(path.Dir(name))
+	if err != nil {
+		return err
+	}
+	if b.find(dir, n.name) != nil {
+		return twiceError(name)
+	}
+	return b.put(dir, n)
+}
+
 // build returns the root.
 func (b *builder) build() *node {
-	for parent, kids := range b.kids {
+	for dir, kids := range b.kids {
 		slices.SortFunc(kids, func(a, b *node) int { return strings.Compare(a.name, b.name) })
-		b.nodes[parent].kids = entries{slices.Collect(slices.Chunk(kids, chunkSize)), len(kids)}
+		dir.kids = entries{slices.Collect(slices.Chunk(kids, chunkSize)), len(kids)}
 	}
-	return b.nodes["/"]
+	return b.root
 }

@@ -239,3 +239,109 @@ func TestManyFiles(t *testing.T) {
 		t.Errorf("%d files, %v", len(list), err)
 	}
 }
+
+// deepPaths are paths of the greatest length that have little in common.
+func deepPaths(n int) []string {
+	var out []string
+	for i := range n {
+		name := fmt.Sprintf("/%d", i)
+		out = append(out, name+strings.Repeat("/d", (maxPath-len(name))/2))
+	}
+	return out
+}
+
+func TestDeepPathsAreLoadedInProportionToTheirLength(t *testing.T) {
+	b := newBuilder(time.Time{})
+	bytes := 0
+	for _, name := range deepPaths(50) {
+		if err := b.addFile(name, File{}); err != nil {
+			t.Fatal(err)
+		}
+		bytes += len(name)
+	}
+	if b.looked == 0 || b.looked > bytes {
+		t.Errorf("%d bytes of names were looked up for paths of %d bytes", b.looked, bytes)
+	}
+}
+
+func TestDeepDirectoryIsMadeInProportionToItsDepth(t *testing.T) {
+	name := deepPaths(1)[0]
+	start := emptyTree(t)
+	depth := strings.Count(name, "/")
+	allocs := testing.AllocsPerRun(5, func() {
+		if err := begin(start, 100).MkdirAll(name); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if allocs > float64(10*depth) {
+		t.Errorf("%v allocations for %d directories", allocs, depth)
+	}
+}
+
+// nodes counts what is in dir and below.
+func nodes(dir *node) int {
+	n := dir.kids.count
+	for kid := range dir.kids.all() {
+		n += nodes(kid)
+	}
+	return n
+}
+
+func TestDocumentIsWrittenInTheOrderOfPaths(t *testing.T) {
+	names := []string{"a", "a-", "a-b", "a--", "a.", "a!", "a0", "aa", "b", "\x01", "ü"}
+	x := begin(emptyTree(t), 1<<20)
+	want := map[string]bool{}
+	for range 3000 {
+		dir := ""
+		for range 1 + rand.IntN(4) {
+			dir += "/" + names[rand.IntN(len(names))]
+		}
+		// Where a file is no directory can be, and the other way round.
+		if rand.IntN(2) == 0 {
+			_ = x.MkdirAll(dir)
+		} else if x.Replace(dir, 0o644, put1("x")) == nil {
+			want[dir] = true
+		}
+	}
+	tr := x.commit()
+	if got := nodes(tr.root); got != tr.count {
+		t.Errorf("%d entries are counted as %d", got, tr.count)
+	}
+	var got []string
+	files := 0
+	tr.walk(func(at []byte, n *node) {
+		got = append(got, string(at))
+		if found, err := tr.lookup(string(at)); err != nil || found != n {
+			t.Errorf("%q is not where the walk says: %v", at, err)
+		}
+		if want[string(at)] {
+			files++
+		}
+	})
+	if !slices.IsSorted(got) || files != len(want) {
+		t.Errorf("%d of %d files, in the order %q", files, len(want), got)
+	}
+	again, err := parseTree(tr.marshal())
+	if err != nil || again.count != tr.count || again.bytes != tr.bytes {
+		t.Errorf("read back as %+v, %v; want %+v", again, err, tr)
+	}
+}
+
+func TestEntriesAreLimited(t *testing.T) {
+	full := *emptyTree(t)
+	full.count = maxEntries - 1
+	x := begin(&full, 100)
+	wantCode(t, "two directories more", x.MkdirAll("/workspace/a/b"), backends.CodeTooLarge)
+	for range 2 { // the last one that fits, and its replacement
+		wantCode(t, "a file", x.Replace("/workspace/f", 0o644, put1("")), "")
+	}
+	wantCode(t, "one file more", x.Replace("/workspace/g", 0o644, put1("")), backends.CodeTooLarge)
+	wantCode(t, "one directory more", x.MkdirAll("/workspace/d"), backends.CodeTooLarge)
+
+	b := newBuilder(time.Time{})
+	b.count = maxEntries - 1
+	if err := b.addFile("/f", File{}); err != nil {
+		t.Error(err)
+	}
+	wantCode(t, "one file more in a document", b.addFile("/g", File{}), backends.CodeTooLarge)
+}

@@ -14,7 +14,10 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func main() {
+func main() { os.Exit(execute()) }
+
+// execute runs the command that was given and returns the exit status.
+func execute() int {
 	ctx, stop := signal.NotifyContext(context.Background(), endSignals()...)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
@@ -26,8 +29,9 @@ func main() {
 		if !errors.Is(err, errToolFailed) {
 			fmt.Fprintln(os.Stderr, "mcp-workspace:", oneLine(err))
 		}
-		os.Exit(1)
+		return 1
 	}
+	return 0
 }
 
 // endSignals are what asks this program to end. A hang-up does unless whoever

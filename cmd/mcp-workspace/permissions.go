@@ -135,6 +135,6 @@ func (s *settings) checkDir() (string, error) {
 // textual is the view of a shell on no workspace at all.
 type textual struct{ dir string }
 
-func (t textual) Dir() string                          { return t.dir }
-func (textual) Resolve(path string) (string, bool)     { return path, false }
-func (textual) Expand(pattern string) ([]string, bool) { return nil, false }
+func (t textual) Dir() string                      { return t.dir }
+func (textual) Resolve(path string) (string, bool) { return path, false }
+func (textual) Expand(string) ([]string, bool)     { return nil, false }

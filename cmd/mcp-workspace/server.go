@@ -76,8 +76,11 @@ func (s *settings) newServer(rules *permissions.Ruleset, connection func(context
 		Profile:    tools.Profile(s.profile),
 		Texts:      s.texts,
 	})
-	if err != nil && s.given(descriptions) {
+	switch {
+	case err != nil && s.given(descriptions):
 		return nil, s.wrong(descriptions, "cannot be used: %s", strings.TrimPrefix(err.Error(), descriptions+": "))
+	case err == nil && len(srv.ListTools()) == 0:
+		return nil, s.wrong("permissions", "denies every tool that would be offered; allow one, or offer others with --tools")
 	}
 	return srv, err
 }

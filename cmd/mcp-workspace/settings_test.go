@@ -74,6 +74,7 @@ func TestMistakesStopTheStart(t *testing.T) {
 		{name: "local without root", args: []string{"--backend=local"}, want: `--backend is local, which needs a directory to work in; add --root DIR`},
 		{name: "store with local", args: []string{"--backend=local", "--root", root, "--store=file:x"}, want: `--store is for the backend state, but the backend is local; add --backend state, or leave it out`},
 		{name: "destroy-on-exit with local", args: []string{"--backend=local", "--root", root}, env: []string{"MCP_WORKSPACE_DESTROY_ON_EXIT=true"}, want: `MCP_WORKSPACE_DESTROY_ON_EXIT cannot be used with the backend local: the directory is yours`},
+		{name: "no tool left", args: []string{"--tools=write_file,execute", "--permissions=readonly"}, want: `--permissions denies every tool that would be offered; allow one, or offer others with --tools`},
 
 		// Texts for the model.
 		{name: "descriptions of another form", file: "descriptions: [ls]\n", want: `FILE:1: descriptions: line 1: descriptions must be a mapping such as "tool: text"`},

@@ -101,9 +101,8 @@ func TestASignalStopsRunningCommands(t *testing.T) {
 }
 
 // TestAClientThatIsGoneStopsRunningCommands: it is noticed with the next
-// answer.
+// answer. See TestDestroyOnExit for why it is not parallel.
 func TestAClientThatIsGoneStopsRunningCommands(t *testing.T) {
-	t.Parallel()
 	dir := t.TempDir()
 	life := newLifeline(t, dir)
 	s := program{args: inDirectory(dir)}.start(t)

@@ -38,14 +38,14 @@ const (
 
 // Start returns the postgres:// URL of an empty schema of its own, on a server
 // that all tests of this binary share and that ends with it. Where
-// PostgreSQL is not installed the test is skipped, and fails where CI is
-// "true" or MCP_WORKSPACE_REQUIRE_SERVICES is set.
+// PostgreSQL is not installed the test is skipped, and fails where the
+// environment has CI=true.
 func Start(tb testing.TB) string {
 	tb.Helper()
 	s, err := shared()
 	var missing *missingError
 	switch {
-	case errors.As(err, &missing) && os.Getenv("CI") != "true" && os.Getenv("MCP_WORKSPACE_REQUIRE_SERVICES") == "":
+	case errors.As(err, &missing) && os.Getenv("CI") != "true":
 		tb.Skip(err)
 	case err != nil:
 		tb.Fatal(err)

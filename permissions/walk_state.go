@@ -2,7 +2,9 @@ package permissions
 
 import (
 	"maps"
+	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -92,6 +94,30 @@ func (st *state) assigned(name string) {
 	case "PATH", "LD_PRELOAD", "LD_LIBRARY_PATH", "LD_AUDIT", "BASH_ENV", "ENV", "DYLD_INSERT_LIBRARIES", "GIT_EXEC_PATH", "GIT_DIR", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_COUNT", "GIT_CONFIG_PARAMETERS":
 		st.tampered = true
 	}
+}
+
+// lookup is the value of a variable: a hole when it has none that is known, or
+// several.
+func (st *state) lookup(name string) value {
+	switch name {
+	case "PWD":
+		if len(st.cwd) == 1 {
+			return st.cwd[0]
+		}
+		return value{{kind: hole}}
+	case "?", "#", "$", "!", "PPID", "UID", "EUID", "RANDOM", "SECONDS", "LINENO", "OPTIND", "EPOCHSECONDS":
+		return value{{kind: digits}}
+	}
+	if n, err := strconv.Atoi(name); err == nil && st.argsSet && n > 0 {
+		if n <= len(st.args) {
+			return st.args[n-1].value
+		}
+		return nil
+	}
+	if vs := st.vars[name]; len(vs) == 1 {
+		return vs[0]
+	}
+	return value{{kind: hole}}
 }
 
 // forget makes the variables that node assigns unknown: it may run any number
@@ -206,4 +232,12 @@ func cleanPath(v value) value {
 		return text("/")
 	}
 	return out
+}
+
+// cleanText is path.Clean for absolute paths, which leaves others as they are.
+func cleanText(s string) string {
+	if !strings.HasPrefix(s, "/") {
+		return s
+	}
+	return path.Clean(s)
 }

@@ -6,49 +6,6 @@ import (
 	"strings"
 )
 
-// programDirs are where an operating system keeps programs. There a name given
-// by path is as good as the name alone; anywhere else a file can have any name.
-var programDirs = []string{
-	"/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin", "/opt/homebrew/bin", "/opt/local/bin", "/snap/bin",
-}
-
-// forms are the texts by which a command goes.
-func (c *checker) forms(args []field, st *state) forms {
-	vs := values(args)
-	shown := make([]value, len(vs))
-	for i, v := range vs {
-		shown[i] = v.literally()
-	}
-	asWritten := words(shown)
-	f := forms{target: asWritten}
-	base := ""
-	name, known := vs[0].known()
-	if known {
-		base = path.Base(name)
-	}
-	trusted := !st.tampered && (name == base || slices.Contains(programDirs, cleanText(path.Dir(name))))
-	if !st.tampered {
-		f.plain = append(f.plain, asWritten)
-	} else {
-		f.strict = append(f.strict, asWritten)
-	}
-	if known && name != base {
-		shown[0] = text(base)
-		if trusted {
-			f.plain = append(f.plain, words(shown))
-		} else {
-			f.strict = append(f.strict, words(shown))
-		}
-	}
-	if slices.ContainsFunc(vs, func(v value) bool { return v.has(wild) }) {
-		f.maybe = append(f.maybe, words(vs))
-	}
-	if known {
-		c.canonical(&f, base, vs[1:], st, trusted)
-	}
-	return f
-}
-
 // canonical adds the spellings that mean the same: paths made absolute and
 // clean, options of the commands that rules are mostly about in one order.
 func (c *checker) canonical(f *forms, base string, args []value, st *state, trusted bool) {
@@ -246,37 +203,6 @@ func (o optionSet) has(names ...string) bool {
 			return true
 		}
 		if len(name) > 1 && slices.ContainsFunc(o.long, func(l string) bool { return l != "" && strings.HasPrefix(name, l) }) {
-			return true
-		}
-	}
-	return false
-}
-
-// cleanText is path.Clean for absolute paths, which leaves others as they are.
-func cleanText(s string) string {
-	if !strings.HasPrefix(s, "/") {
-		return s
-	}
-	return path.Clean(s)
-}
-
-// harmlessDevice tells whether p is a device that is no disk and no file.
-func harmlessDevice(p string) bool {
-	switch p {
-	case "/dev/null", "/dev/zero", "/dev/full", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/random", "/dev/urandom", "/dev/ptmx":
-		return true
-	}
-	return strings.HasPrefix(p, "/dev/fd/") || strings.HasPrefix(p, "/dev/pts/") || strings.HasPrefix(p, "/dev/tcp/") || strings.HasPrefix(p, "/dev/udp/")
-}
-
-// disk tells whether p is a block device by its usual name.
-func disk(p string) bool {
-	name, ok := strings.CutPrefix(p, "/dev/")
-	if !ok {
-		return false
-	}
-	for _, prefix := range []string{"sd", "hd", "vd", "xvd", "nvme", "mmcblk", "dm-", "md", "loop", "sr", "disk", "rdisk", "mapper/", "zd", "nbd", "ram", "mem", "kmem"} {
-		if strings.HasPrefix(name, prefix) {
 			return true
 		}
 	}

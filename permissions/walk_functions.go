@@ -1,0 +1,86 @@
+package permissions
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// functions are the functions of one script.
+type functions struct {
+	bodies []*syntax.Stmt
+	called map[*syntax.Stmt]bool
+	active map[*syntax.Stmt]bool // being run
+}
+
+func (w *walker) function(body *syntax.Stmt, inner *walker, in stdin) output {
+	if w.funcs.active[body] || len(w.funcs.active) > maxNesting {
+		return output{}
+	}
+	w.funcs.called[body], w.funcs.active[body] = true, true
+	out := inner.stmt(body, in)
+	delete(w.funcs.active, body)
+	return out
+}
+
+// declare remembers a function, and recognises one that multiplies itself.
+func (w *walker) declare(n *syntax.FuncDecl) {
+	if n.Name == nil || n.Body == nil {
+		// The parser takes "()" for a function without a name.
+		if n.Body != nil {
+			w.in(w.state.clone()).stmt(n.Body, stdin{})
+		}
+		return
+	}
+	w.state.funcs[n.Name.Value] = n.Body
+	w.funcs.bodies = append(w.funcs.bodies, n.Body)
+	if !multiplies(n.Name.Value, n.Body) {
+		return
+	}
+	for i := range w.exec.rules {
+		if rule := &w.exec.rules[i]; rule.forkBomb {
+			w.note(w.exec.byRule(n.Name.Value+"() { "+n.Name.Value+" | "+n.Name.Value+" & }", rule.rule))
+			return
+		}
+	}
+}
+
+// multiplies tells whether body starts name at least twice at the same time.
+func multiplies(name string, body *syntax.Stmt) bool {
+	calls, parallel := 0, false
+	syntax.Walk(body, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.CallExpr:
+			if len(n.Args) > 0 && n.Args[0].Lit() == name {
+				calls++
+			}
+		case *syntax.Stmt:
+			parallel = parallel || n.Background
+		case *syntax.BinaryCmd:
+			parallel = parallel || n.Op == syntax.Pipe || n.Op == syntax.PipeAll
+		}
+		return true
+	})
+	return calls >= 2 && parallel
+}
+
+// isForkBombPattern tells whether a rule is the well-known function, however
+// it is spaced. It matches every function that starts itself twice in
+// parallel.
+func isForkBombPattern(s string) bool {
+	return strings.Join(strings.Fields(s), "") == ":(){:|:&};:"
+}
+
+func (w *walker) callFunction(body *syntax.Stmt, args []field, in stdin) output {
+	st := w.state
+	saved, set := st.args, st.argsSet
+	st.args, st.argsSet = args, true
+	for _, a := range args {
+		if a.value.has(hole) {
+			st.argsSet = false // it may be any number of words
+		}
+	}
+	out := w.function(body, w, in)
+	st.args, st.argsSet = saved, set
+	return out
+}
