@@ -11,7 +11,7 @@ const tarValues = "bCfFgHIKLNTVX"
 // whose values follow in order, made options of their own.
 func tarOptions(args []field) []field {
 	letters, ok := argText(args[1:])
-	if !ok || letters == "" || letters[0] == '-' {
+	if !ok || letters == "" || letters[0] == '-' || len(letters) > 32 {
 		return args
 	}
 	out, rest := args[:1:1], args[2:]

@@ -107,7 +107,7 @@ func (p *fileParser) document(data []byte) *Ruleset {
 	for _, op := range Operations() {
 		known = append(known, string(op))
 	}
-	p.mapping(root, "a ruleset", "\"default: ask\" and operations such as \"read:\"", known, func(key string, k, v *yaml.Node) {
+	p.mapping(root, "a ruleset", "\"default: ask\" and operations such as \"read:\"", known, func(key string, v *yaml.Node) {
 		if key == "default" {
 			r.Default = p.action(v, "default")
 			return
@@ -123,7 +123,7 @@ func (p *fileParser) rules(op Operation, n *yaml.Node) Rules {
 		p.failf(n.Line, "%s: %q stands alone; write \"%s: {default: %s}\"", op, n.Value, op, n.Value)
 		return out
 	}
-	p.mapping(n, string(op), "\"default:\" and \"rules:\"", []string{"default", "rules"}, func(key string, _, v *yaml.Node) {
+	p.mapping(n, string(op), "\"default:\" and \"rules:\"", []string{"default", "rules"}, func(key string, v *yaml.Node) {
 		if key == "default" {
 			out.Default = p.action(v, string(op)+": default")
 			return
@@ -163,7 +163,7 @@ func (p *fileParser) rule(op Operation, n *yaml.Node) (rule Rule, ok bool) {
 		return rule, false
 	}
 	var hasPattern, hasAction bool
-	valid := p.mapping(n, string(op)+": a rule", "\"pattern:\" and \"action:\"", []string{"pattern", "action", "description"}, func(key string, _, v *yaml.Node) {
+	valid := p.mapping(n, string(op)+": a rule", "\"pattern:\" and \"action:\"", []string{"pattern", "action", "description"}, func(key string, v *yaml.Node) {
 		switch key {
 		case "pattern":
 			hasPattern = true
@@ -229,7 +229,7 @@ func neverMatches(op Operation, s string) string {
 }
 
 // mapping calls each with the keys of n that are known, and reports the rest.
-func (p *fileParser) mapping(n *yaml.Node, what, want string, known []string, each func(key string, k, v *yaml.Node)) bool {
+func (p *fileParser) mapping(n *yaml.Node, what, want string, known []string, each func(key string, v *yaml.Node)) bool {
 	if n.Kind != yaml.MappingNode {
 		p.failf(n.Line, "%s is %s; it must be a mapping with %s", what, kindName(n), want)
 		return false
@@ -248,7 +248,7 @@ func (p *fileParser) mapping(n *yaml.Node, what, want string, known []string, ea
 			p.failf(k.Line, "%q is already set in line %d; keep one of them", k.Value, lines[k.Value])
 		default:
 			lines[k.Value] = k.Line
-			each(k.Value, k, v)
+			each(k.Value, v)
 		}
 	}
 	return true

@@ -9,7 +9,7 @@ import (
 var findNames = map[string]bool{"-name": true, "-iname": true, "-path": true, "-ipath": true, "-wholename": true, "-regex": true, "-iregex": true, "-lname": true}
 
 // find runs commands with -exec and its kin, with paths below its roots.
-func (w *walker) find(_ string, args []field, in stdin) output {
+func (w *walker) find(_ string, args []field, _ stdin) output {
 	var roots []value
 	i := 1
 	for ; i < len(args); i++ {
@@ -107,7 +107,7 @@ func wildcards(v value) value {
 }
 
 // fd runs commands with -x and -X.
-func (w *walker) fd(_ string, args []field, in stdin) output {
+func (w *walker) fd(_ string, args []field, _ stdin) output {
 	for i, a := range args {
 		switch s, _ := a.value.known(); s {
 		case "-x", "-X", "--exec", "--exec-batch":

@@ -48,18 +48,14 @@ func (w *walker) git(_ string, args []field, in stdin) output {
 	global, rest := gitParts(args)
 	aliases := map[string]value{}
 	for i, a := range global {
-		s := a.value
-		if t, _ := s.known(); t == "-c" && i+1 < len(global) {
-			s = global[i+1].value
-		} else if t == "--exec-path" || strings.HasPrefix(t, "--exec-path=") || strings.HasPrefix(t, "--config-env") {
+		switch t, _ := a.value.known(); {
+		case t == "-c" && i+1 < len(global):
+			w.gitConfig(global[i+1].value, aliases, words(values(args)))
+		case t == "--exec-path" || strings.HasPrefix(t, "--exec-path=") || strings.HasPrefix(t, "--config-env"):
 			w.askFor(words(values(args)).String(), "git is told to take programs or settings from elsewhere")
-			continue
-		} else if s.hasPrefix("-c") && len(t) > 2 {
-			s = s.trimPrefix(2)
-		} else {
-			continue
+		case a.value.hasPrefix("-c") && len(t) > 2:
+			w.gitConfig(a.value.trimPrefix(2), aliases, words(values(args)))
 		}
-		w.gitConfig(s, aliases, words(values(args)))
 	}
 	if len(rest) == 0 {
 		return output{}

@@ -107,7 +107,7 @@ func (w *walker) runner(_ string, args []field, in stdin) output {
 }
 
 // optionCommands checks options whose value is a command line.
-func (w *walker) optionCommands(name string, args []field, in stdin) output {
+func (w *walker) optionCommands(name string, args []field, _ stdin) output {
 	if name == "scp" || name == "sftp" || name == "rsync" {
 		w.sshOptions(args)
 	}

@@ -154,7 +154,7 @@ func (w *walker) binary(n *syntax.BinaryCmd, in stdin) output {
 func (w *walker) list(n *syntax.BinaryCmd, in stdin) output {
 	// The parser nests to the left, as deeply as the list is long.
 	var terms []*syntax.BinaryCmd
-	first := n.X
+	var first *syntax.Stmt
 	for at := n; ; {
 		terms = append(terms, at)
 		left, ok := at.X.Cmd.(*syntax.BinaryCmd)

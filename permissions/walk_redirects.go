@@ -39,13 +39,10 @@ func (w *walker) redirect(r *syntax.Redirect, in stdin) (stdin, bool) {
 			w.useFile(Write, f.value)
 		case syntax.DplIn:
 		case syntax.DplOut:
-			if !known || !isDescriptor(target) {
-				w.useFile(Write, f.value)
-			} else if target != "1" && toStdout {
-				return in, true
-			} else {
-				return in, false
+			if known && isDescriptor(target) {
+				return in, toStdout && target != "1"
 			}
+			w.useFile(Write, f.value)
 		default:
 			w.useFile(Write, f.value)
 		}

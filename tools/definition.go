@@ -113,6 +113,14 @@ var typeNames = map[reflect.Kind]string{
 	reflect.String: "string", reflect.Bool: "boolean", reflect.Int: "integer", reflect.Float64: "number",
 }
 
+// aType is the type of an argument, for messages.
+func (p *param) aType() string {
+	if p.kind == reflect.Int {
+		return "an integer"
+	}
+	return "a " + typeNames[p.kind]
+}
+
 // describe renders the tool for tools/list.
 func (d *definition) describe(opts Options) (mcp.Tool, error) {
 	text, err := d.text(opts)
@@ -204,7 +212,7 @@ func decode(arguments any, params []param, in reflect.Value) error {
 		}
 		if value == nil {
 			if p.required {
-				return invalid("the argument %q is missing; it takes a %s", p.name, typeNames[p.kind])
+				return invalid("the argument %q is missing; it takes %s", p.name, p.aType())
 			}
 			if value = p.fallback; value == nil {
 				continue
@@ -232,7 +240,7 @@ func decode(arguments any, params []param, in reflect.Value) error {
 // set puts value, as JSON decodes it, into field.
 func (p *param) set(field reflect.Value, value any) error {
 	wrong := func() error {
-		return invalid("the argument %q takes a %s, not %s", p.name, typeNames[p.kind], jsonKind(value))
+		return invalid("the argument %q takes %s, not %s", p.name, p.aType(), jsonKind(value))
 	}
 	switch p.kind {
 	case reflect.String:
@@ -346,6 +354,9 @@ func ParseArguments(format EditFormat, tool string, pairs []string) (map[string]
 		if !ok {
 			return nil, fmt.Errorf("%q is no argument; write key=value, for instance path=notes.txt", pair)
 		}
+		if _, twice := args[name]; twice {
+			return nil, fmt.Errorf("the argument %q is given twice", name)
+		}
 		// A name that does not exist is refused by the tool itself.
 		args[name] = value
 		for _, p := range all[i].params {
@@ -354,7 +365,7 @@ func ParseArguments(format EditFormat, tool string, pairs []string) (map[string]
 			}
 			v, err := parseScalar(p.kind, value)
 			if err != nil {
-				return nil, fmt.Errorf("the argument %q takes a %s, not %q", name, typeNames[p.kind], value)
+				return nil, fmt.Errorf("the argument %q takes %s, not %q", name, p.aType(), value)
 			}
 			args[name] = v
 		}

@@ -149,7 +149,7 @@ func TestArgumentsAreRefusedByName(t *testing.T) {
 		{"read_file", args{}, `"path" is missing`},
 		{"read_file", args{"path": nil}, `"path" is missing`},
 		{"read_file", args{"path": 3}, `"path" takes a string, not a number`},
-		{"read_file", args{"path": "a", "offset": "3"}, `"offset" takes a integer, not a string`},
+		{"read_file", args{"path": "a", "offset": "3"}, `"offset" takes an integer, not a string`},
 		{"read_file", args{"path": "a", "offset": 1.5}, `"offset" takes a whole number, not 1.5`},
 		{"read_file", args{"path": "a", "offset": -1}, `"offset" is -1; it must be at least 0`},
 		{"read_file", args{"path": "a", "limit": 0}, `"limit" is 0; it must be at least 1`},

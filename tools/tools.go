@@ -128,10 +128,14 @@ func selected(opts Options) ([]definition, error) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(opts.Texts)) {
 		// Texts for the other edit format's tool are kept for when it is used.
-		if name == editFile.name || name == hashlineEdit.name {
-			continue
+		if name != editFile.name && name != hashlineEdit.name {
+			if err := known(name, "descriptions"); err != nil {
+				return nil, err
+			}
 		}
-		if err := known(name, "descriptions"); err != nil {
+	}
+	for _, d := range append(all, editFile, hashlineEdit) {
+		if _, err := d.text(opts); err != nil {
 			return nil, err
 		}
 	}

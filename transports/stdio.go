@@ -81,7 +81,7 @@ type Stdio struct {
 //
 // A read or write that blocks for ever cannot be interrupted unless the stream
 // supports deadlines: then its goroutine is left behind. Serve closes neither
-// stream. A program that serves its own standard output has to ignore SIGPIPE,
+// stream. A program that serves its own standard output has to take SIGPIPE (signal.Notify),
 // or it dies of a client that is gone before Serve can see it.
 func (s *Stdio) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	log := s.Logger

@@ -58,7 +58,7 @@ func TestCall(t *testing.T) {
 		{name: "a word that is no pair", args: []string{"read_file", "a.txt"}, code: 1, stderr: `"a.txt" is no argument; write key=value`},
 		{name: "an array", args: []string{"read_file", "[]"}, code: 1, stderr: `"\[\]" is no argument; write key=value`},
 		{name: "JSON that is broken", args: []string{"read_file", `{"path"}`}, code: 1, stderr: `the arguments are not a JSON object: .*; write one, or key=value`},
-		{name: "a value of another type", args: []string{"read_file", "path=a.txt", "limit=all"}, code: 1, stderr: `the argument "limit" takes a integer, not "all"`},
+		{name: "a value of another type", args: []string{"read_file", "path=a.txt", "limit=all"}, code: 1, stderr: `the argument "limit" takes an integer, not "all"`},
 		{name: "words behind -", args: []string{"-", "ls"}, code: 1, stderr: `"ls" is not expected behind -`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

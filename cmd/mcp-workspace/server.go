@@ -63,7 +63,6 @@ func (s *settings) newServer(rules *permissions.Ruleset, connection func(context
 	srv := server.NewMCPServer("mcp-workspace", version.String(),
 		server.WithToolCapabilities(false),
 		server.WithResourceCapabilities(false, false),
-		server.WithElicitation(),
 		server.WithInstructions(tools.Instructions),
 	)
 	err := tools.Register(srv, tools.Options{
@@ -75,6 +74,7 @@ func (s *settings) newServer(rules *permissions.Ruleset, connection func(context
 		Structured: s.structured,
 		Profile:    tools.Profile(s.profile),
 		Texts:      s.texts,
+		Logger:     s.logger(),
 	})
 	switch {
 	case err != nil && s.given(descriptions):
