@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // postgresSchema is the comment on the table, which says how it looks.
@@ -18,32 +18,62 @@ const postgresSchema = "mcp-workspace documents, schema 1"
 // The column is of type json, not jsonb: it keeps the document byte for byte,
 // and can be queried all the same.
 type postgresStore struct {
-	conns *pgConns
+	pool *pgxpool.Pool
 }
 
+const (
+	// maxPgConns is how many connections there are at most; the URL can ask for
+	// fewer.
+	maxPgConns = 8
+	// pgConnect bounds the making of a connection where the URL does not.
+	pgConnect = 15 * time.Second
+	// pgPatience bounds the wait for a server that should answer at once: to a
+	// ping of a connection that was idle, and to a goodbye.
+	pgPatience = 5 * time.Second
+)
+
 func openPostgresStore(ctx context.Context, dsn string) (*postgresStore, error) {
-	cfg, err := pgx.ParseConfig(dsn)
+	cfg, err := pgxpool.ParseConfig(dsn)
 	if err != nil {
 		// The error could show the password: what does not parse cannot be
 		// taken apart safely either.
 		return nil, errors.New("the store postgres://… cannot be used: the URL does not parse; it looks like postgres://user:password@host:5432/database?sslmode=require, with special characters in user and password percent-encoded")
 	}
-	if cfg.ConnectTimeout == 0 {
-		cfg.ConnectTimeout = 15 * time.Second
+	cfg.MaxConns = min(cfg.MaxConns, maxPgConns)
+	if cfg.PingTimeout == 0 {
+		cfg.PingTimeout = pgPatience
 	}
-	if cfg.RuntimeParams["application_name"] == "" {
-		cfg.RuntimeParams["application_name"] = "mcp-workspace"
+	if cfg.ConnConfig.ConnectTimeout == 0 {
+		cfg.ConnConfig.ConnectTimeout = pgConnect
 	}
-	s := &postgresStore{newPgConns(cfg)}
+	if cfg.ConnConfig.RuntimeParams["application_name"] == "" {
+		cfg.ConnConfig.RuntimeParams["application_name"] = "mcp-workspace"
+	}
+	cfg.AfterConnect = makeCommitsDurable
+	pool, err := pgxpool.NewWithConfig(ctx, cfg)
+	if err != nil {
+		return nil, fmt.Errorf("the store postgres://… cannot be used: %w", err)
+	}
+	s := &postgresStore{pool}
 	if err := s.prepare(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("the store postgres://%s cannot be used: %w", s.conns.where(), err), s.close())
+		return nil, errors.Join(fmt.Errorf("the store postgres://%s cannot be used: %w", s.where(), err), s.close())
 	}
 	return s, nil
 }
 
+// makeCommitsDurable readies a new connection: a commit must be on disk when it
+// returns, also where the server's default is to be quicker than that.
+func makeCommitsDurable(ctx context.Context, conn *pgx.Conn) error {
+	// The pool goes on connecting when the caller has given up.
+	ctx, cancel := context.WithTimeout(ctx, pgConnect)
+	defer cancel()
+	_, err := conn.Exec(ctx, "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'")
+	return err
+}
+
 // prepare makes the table where there is none.
 func (s *postgresStore) prepare(ctx context.Context) error {
-	return s.conns.with(ctx, func(conn *pgx.Conn) error {
+	return s.with(ctx, func(conn *pgx.Conn) error {
 		var encoding string
 		if err := conn.QueryRow(ctx, "SELECT current_setting('server_encoding')").Scan(&encoding); err != nil {
 			return err
@@ -99,7 +129,7 @@ func (s *postgresStore) create(ctx context.Context, id string, t *tree) (created
 	if err != nil {
 		return false, err
 	}
-	err = s.conns.with(ctx, func(conn *pgx.Conn) error {
+	err = s.with(ctx, func(conn *pgx.Conn) error {
 		tag, err := conn.Exec(ctx, "INSERT INTO mcp_workspace_documents (id, revision, document) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING", id, firstRevision(), data)
 		created = tag.RowsAffected() == 1
 		return err
@@ -108,7 +138,7 @@ func (s *postgresStore) create(ctx context.Context, id string, t *tree) (created
 }
 
 func (s *postgresStore) stamp(ctx context.Context, id string) (st stamp, err error) {
-	err = s.conns.with(ctx, func(conn *pgx.Conn) error {
+	err = s.with(ctx, func(conn *pgx.Conn) error {
 		err := conn.QueryRow(ctx, "SELECT revision FROM mcp_workspace_documents WHERE id = $1", id).Scan(&st.revision)
 		return noRowIsGone(err)
 	})
@@ -123,7 +153,7 @@ func noRowIsGone(err error) error {
 }
 
 func (s *postgresStore) load(ctx context.Context, id string) (v *version, err error) {
-	err = s.conns.with(ctx, func(conn *pgx.Conn) error {
+	err = s.with(ctx, func(conn *pgx.Conn) error {
 		v, err = loadPostgres(ctx, conn, id)
 		return err
 	})
@@ -141,7 +171,7 @@ func loadPostgres(ctx context.Context, q pgQuerier, id string) (*version, error)
 }
 
 func (s *postgresStore) update(ctx context.Context, id string, have *version, change func(*tree) (*tree, error)) (*version, error) {
-	err := s.conns.with(ctx, func(conn *pgx.Conn) error {
+	err := s.with(ctx, func(conn *pgx.Conn) error {
 		// The row lock does what is needed at this level; a stricter one set
 		// as the server's default would fail instead of waiting.
 		return pgx.BeginTxFunc(ctx, conn, pgx.TxOptions{IsoLevel: pgx.ReadCommitted, AccessMode: pgx.ReadWrite}, func(tx pgx.Tx) error {
@@ -175,7 +205,7 @@ func (s *postgresStore) update(ctx context.Context, id string, have *version, ch
 }
 
 func (s *postgresStore) destroy(ctx context.Context, id string) error {
-	return s.conns.with(ctx, func(conn *pgx.Conn) error {
+	return s.with(ctx, func(conn *pgx.Conn) error {
 		_, err := conn.Exec(ctx, "DELETE FROM mcp_workspace_documents WHERE id = $1", id)
 		return err
 	})
@@ -187,7 +217,7 @@ func (s *postgresStore) list(ctx context.Context) (out []listed, err error) {
 		text []byte
 	}
 	var starts []start
-	err = s.conns.with(ctx, func(conn *pgx.Conn) error {
+	err = s.with(ctx, func(conn *pgx.Conn) error {
 		rows, err := conn.Query(ctx, "SELECT id, left(document::text, $1) FROM mcp_workspace_documents ORDER BY id COLLATE \"C\"", headerBytes)
 		if err != nil {
 			return err
@@ -211,137 +241,52 @@ func (s *postgresStore) list(ctx context.Context) (out []listed, err error) {
 	return out, nil
 }
 
-func (s *postgresStore) close() error { return s.conns.close() }
-
-// pgConns are the connections to a server, made as they are needed and kept
-// for the next use.
-type pgConns struct {
-	cfg   *pgx.ConnConfig
-	slots chan struct{} // one for each connection in use
-
-	mu     sync.Mutex
-	idle   []pgIdle
-	closed bool
-}
-
-type pgIdle struct {
-	conn  *pgx.Conn
-	since time.Time
-}
-
-const (
-	// maxPgConns is how many connections there are at most.
-	maxPgConns = 8
-	// pgFresh is how long an idle connection is trusted without asking.
-	pgFresh = time.Second
-	// pgGoodbye bounds the time that closing a connection may take.
-	pgGoodbye = 2 * time.Second
-)
-
-func newPgConns(cfg *pgx.ConnConfig) *pgConns {
-	return &pgConns{cfg: cfg, slots: make(chan struct{}, maxPgConns)}
-}
-
-// where names the server and database for messages.
-func (p *pgConns) where() string {
-	return fmt.Sprintf("%s:%d/%s", p.cfg.Host, p.cfg.Port, p.cfg.Database)
-}
-
-// with calls do with a connection that nobody else uses meanwhile.
-func (p *pgConns) with(ctx context.Context, do func(*pgx.Conn) error) error {
-	select {
-	case p.slots <- struct{}{}:
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-	defer func() { <-p.slots }()
-	conn, err := p.take(ctx)
-	if err == nil {
-		defer p.give(conn)
-		err = do(conn)
-	}
+// with calls do with a connection that nobody else uses meanwhile. A connection
+// that was lost fails this call alone: the pool makes another for the next.
+func (s *postgresStore) with(ctx context.Context, do func(*pgx.Conn) error) error {
+	err := s.pool.AcquireFunc(ctx, func(c *pgxpool.Conn) error {
+		err := do(c.Conn())
+		if err != nil && c.Conn().IsClosed() {
+			err = fmt.Errorf("the connection to PostgreSQL was lost, and a write under way may have been kept or not; look, and try again: %w", err)
+		}
+		return err
+	})
 	if err != nil && ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	return p.withoutPassword(err)
+	return s.withoutPassword(err)
 }
 
-// take returns an idle connection that still works, or a new one.
-func (p *pgConns) take(ctx context.Context) (*pgx.Conn, error) {
-	for {
-		p.mu.Lock()
-		if p.closed {
-			p.mu.Unlock()
-			return nil, errors.New("the store is closed")
-		}
-		last := len(p.idle) - 1
-		if last < 0 {
-			p.mu.Unlock()
-			return p.connect(ctx)
-		}
-		found := p.idle[last]
-		p.idle = p.idle[:last]
-		p.mu.Unlock()
-		if time.Since(found.since) < pgFresh || found.conn.Ping(ctx) == nil {
-			return found.conn, nil
-		}
-		p.hangUp(found.conn)
-	}
-}
-
-func (p *pgConns) connect(ctx context.Context) (*pgx.Conn, error) {
-	conn, err := pgx.ConnectConfig(ctx, p.cfg)
-	if err != nil {
-		return nil, err
-	}
-	// A commit must be on disk when it returns, also where the server's
-	// default is to be quicker than that.
-	_, err = conn.Exec(ctx, "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'")
-	if err != nil {
-		p.hangUp(conn)
-		return nil, err
-	}
-	return conn, nil
-}
-
-// give takes a connection back, unless it is of no further use.
-func (p *pgConns) give(conn *pgx.Conn) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.closed || conn.IsClosed() || conn.PgConn().TxStatus() != 'I' {
-		go p.hangUp(conn)
-		return
-	}
-	p.idle = append(p.idle, pgIdle{conn, time.Now()})
-}
-
-// hangUp closes a connection that is given up; whether the server hears of it
-// makes no difference.
-func (p *pgConns) hangUp(conn *pgx.Conn) {
-	ctx, cancel := context.WithTimeout(context.Background(), pgGoodbye)
-	defer cancel()
-	_ = conn.Close(ctx)
-}
-
-func (p *pgConns) close() error {
-	p.mu.Lock()
-	idle := p.idle
-	p.idle, p.closed = nil, true
-	p.mu.Unlock()
-	for _, i := range idle {
-		p.hangUp(i.conn)
-	}
-	return nil
+// where names the server and database for messages.
+func (s *postgresStore) where() string {
+	cfg := s.pool.Config().ConnConfig
+	return fmt.Sprintf("%s:%d/%s", cfg.Host, cfg.Port, cfg.Database)
 }
 
 // withoutPassword makes sure that no message of the driver or the server shows
 // the password.
-func (p *pgConns) withoutPassword(err error) error {
-	if err == nil || p.cfg.Password == "" {
-		return err
+func (s *postgresStore) withoutPassword(err error) error {
+	if err == nil {
+		return nil
 	}
-	if text := err.Error(); strings.Contains(text, p.cfg.Password) {
-		return errors.New(strings.ReplaceAll(text, p.cfg.Password, "xxxxx"))
+	password := s.pool.Config().ConnConfig.Password
+	if text := err.Error(); password != "" && strings.Contains(text, password) {
+		return errors.New(strings.ReplaceAll(text, password, "xxxxx"))
 	}
 	return err
+}
+
+// close hangs up. Calls in flight are not waited for beyond pgPatience: they
+// end with their own contexts.
+func (s *postgresStore) close() error {
+	closed := make(chan struct{})
+	go func() {
+		defer close(closed)
+		s.pool.Close()
+	}()
+	select {
+	case <-closed:
+	case <-time.After(pgPatience):
+	}
+	return nil
 }

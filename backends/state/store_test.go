@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/mcp-workspace/mcp-workspace/backends"
 	"github.com/mcp-workspace/mcp-workspace/internal/testpg"
@@ -561,14 +562,70 @@ func TestPostgresRecoversFromLostConnections(t *testing.T) {
 	if got := read(t, ws, "f"); got != "x" {
 		t.Errorf("got %q", got)
 	}
-	cut()
-	conns := b.store.(*postgresStore).conns
-	conns.mu.Lock()
-	for i := range conns.idle {
-		conns.idle[i].since = time.Now().Add(-time.Minute)
+	askBeforeUse(t, b)
+	if got := read(t, ws, "f"); got != "x" {
+		t.Errorf("got %q", got)
 	}
-	conns.mu.Unlock()
+	cut()
 	write(t, ws, "f", "after a pause nothing is noticed")
+}
+
+// askBeforeUse has connections asked whether they work as they are after a
+// pause, whenever they are used.
+func askBeforeUse(t *testing.T, b *Backend) {
+	t.Helper()
+	s := b.store.(*postgresStore)
+	cfg := s.pool.Config()
+	cfg.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return true }
+	pool, err := pgxpool.NewWithConfig(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.pool.Close()
+	s.pool = pool
+}
+
+func TestPostgresCallInFlightSaysThatTheConnectionWasLost(t *testing.T) {
+	dsn := testpg.Start(t)
+	b := open(t, Config{Store: dsn})
+	ws := create(t, b, backends.Spec{Name: "w"})
+	admin, err := pgx.Connect(t.Context(), dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer admin.Close(context.WithoutCancel(t.Context()))
+	calls := 0
+	err = b.Update(t.Context(), ws.Ref(), func(*Document) error {
+		calls++
+		_, err := admin.Exec(t.Context(), "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE application_name = 'mcp-workspace'")
+		return err
+	})
+	wantCode(t, "the call in flight", err, backends.CodeInternal)
+	if err == nil || !strings.Contains(err.Error(), "connection to PostgreSQL was lost") || calls != 1 {
+		t.Errorf("got %v after %d calls, want one that says the connection was lost", err, calls)
+	}
+	write(t, ws, "f", "the next call connects again")
+}
+
+func TestPostgresPoolIsSmallAndWaitsNoLongerThanTheContext(t *testing.T) {
+	b := open(t, Config{Store: testpg.Start(t) + "&pool_max_conns=100"})
+	s := b.store.(*postgresStore)
+	stat := s.pool.Stat()
+	if stat.MaxConns() != maxPgConns || stat.TotalConns() != 1 {
+		t.Errorf("%d of %d connections, want 1 of %d", stat.TotalConns(), stat.MaxConns(), maxPgConns)
+	}
+	ws := create(t, b, backends.Spec{Name: "w"})
+	for range maxPgConns {
+		c, err := s.pool.Acquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Release()
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	_, err := ws.Stat(ctx, ".")
+	wantCode(t, "a call that finds all connections in use", err, backends.CodeCancelled)
 }
 
 func TestPostgresKeepsThePasswordToItself(t *testing.T) {
