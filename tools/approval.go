@@ -8,7 +8,10 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
+	"unicode"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
@@ -25,24 +28,33 @@ const (
 )
 
 // askError ends a call that a person must approve first.
-type askError struct{ decision permissions.Decision }
+type askError struct {
+	decision permissions.Decision
+	target   string
+}
 
 func (e *askError) Error() string { return "approval needed: " + e.decision.Why }
 
-// allow turns a decision into nil, a refusal, or a question to the person.
-func (c *call) allow(d permissions.Decision) error {
+// allow turns a decision about target into nil, a refusal, or a question to
+// the person. The target is all that the decision is about: a whole command, or
+// a path in every form it has; see pathTarget.
+func (c *call) allow(d permissions.Decision, target string) error {
 	switch d.Action {
 	case permissions.Allow:
 		return nil
 	case permissions.Deny:
 		return c.denied(d)
 	}
-	key := approvalKey(d)
+	key := approvalKey(d.Operation, target)
 	if c.grant != nil && c.grant(key) || c.conn.isApproved(key) {
 		return nil
 	}
 	if canAsk(c) {
-		return &askError{d}
+		if len(target) > maxAsked {
+			return &backends.Error{Code: codeApprovalRequired, Message: fmt.Sprintf(
+				"this needs a person's approval (%s), and at %d characters it is too long to be read and approved; write it to a script file and run that", d.Why, len(target))}
+		}
+		return &askError{d, target}
 	}
 	if c.set.Fallback == FallbackDeny {
 		return c.denied(d)
@@ -65,10 +77,19 @@ func subject(d permissions.Decision) string {
 	return fmt.Sprintf("%s of %s", d.Operation, d.Target)
 }
 
-// approvalKey stands for an operation and its target. Approving one for the
-// connection approves no other path and no other command.
-func approvalKey(d permissions.Decision) string {
-	return string(d.Operation) + "\x00" + d.Target
+// approvalKey stands for an operation and its whole target. Approving one for
+// the connection approves no other path and no other command.
+func approvalKey(op permissions.Operation, target string) string {
+	return string(op) + "\x00" + target
+}
+
+// pathTarget is a path as approval is bound to it: as it is written, and where
+// its symlinks lead.
+func pathTarget(res backends.Resolution) string {
+	if res.Resolved == res.Path {
+		return res.Path
+	}
+	return res.Path + "\x00" + res.Resolved
 }
 
 // canAsk tells whether the client has said, for this request or in its
@@ -100,15 +121,22 @@ const (
 // approvalTime is how long a question may stay unanswered.
 const approvalTime = 10 * time.Minute
 
+// maxAsked is the longest target that a person is asked about, in bytes: all of
+// it is shown, for what is not shown cannot be approved.
+const maxAsked = 4000
+
 // askPerson is the result that puts the question to the person, in either
 // protocol era: mcp-go sends it as a request of its own to clients that do not
 // know input-required results.
-func (c *call) askPerson(d permissions.Decision) *mcp.CallToolResult {
-	message := fmt.Sprintf("Allow %s?\n\nThe ruleset asks before this: %s.", subject(d), d.Why)
-	if d.Operation == permissions.Execute {
-		if script, _ := c.req.GetArguments()["command"].(string); script != d.Target {
-			message += fmt.Sprintf("\n\nIt is part of the command:\n%s", clip(script, 2000))
-		}
+func (c *call) askPerson(ask *askError) *mcp.CallToolResult {
+	d := ask.decision
+	message := fmt.Sprintf("Allow %s of", d.Operation)
+	for line := range strings.Lines(strings.ReplaceAll(ask.target, "\x00", "\nwhich leads to\n")) {
+		message += "\n    " + visible(strings.TrimSuffix(line, "\n"))
+	}
+	message += "\n\nThe ruleset asks before this: " + visible(d.Why) + "."
+	if d.Operation == permissions.Execute && d.Target != ask.target {
+		message += " It is about the part: " + visible(d.Target)
 	}
 	schema := map[string]any{
 		"type": "object",
@@ -123,9 +151,24 @@ func (c *call) askPerson(d permissions.Decision) *mcp.CallToolResult {
 		},
 		"required": []string{answerField},
 	}
-	return server.NewInputRequestBuilder(c.seal(approvalKey(d))).
+	return server.NewInputRequestBuilder(c.seal(approvalKey(d.Operation, ask.target))).
 		Elicit(approvalID, mcp.ElicitationParams{Mode: mcp.ElicitationModeForm, Message: message, RequestedSchema: schema}).
 		ToolResult()
+}
+
+// visible is s with what could change how a text around it is shown written as
+// escapes: control characters, and those that turn its direction.
+func visible(s string) string {
+	var b strings.Builder
+	for _, r := range valid(s) {
+		if unicode.IsPrint(r) && !unicode.Is(unicode.Bidi_Control, r) {
+			b.WriteRune(r)
+		} else {
+			quoted := strconv.QuoteRune(r)
+			b.WriteString(quoted[1 : len(quoted)-1])
+		}
+	}
+	return b.String()
 }
 
 // A sealed request state is nonce, expiry and key hash, followed by a MAC over

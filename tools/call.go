@@ -54,15 +54,15 @@ func (c *call) allowLook(op permissions.Operation, p string) (approved bool, err
 		return false, err
 	}
 	d := c.set.Rules.Path(op, cleaned, cleaned)
-	if d.Action == permissions.Ask {
-		// Nobody is asked about what is denied at the end of a symlink.
-		res, err := c.ws.Resolve(c.ctx, p)
-		if err != nil {
-			return false, err
-		}
-		d = c.set.Rules.Path(op, res.Path, res.Resolved)
+	if d.Action != permissions.Ask {
+		return false, c.allow(d, cleaned)
 	}
-	return d.Action == permissions.Ask, c.allow(d)
+	// Nobody is asked about what is denied at the end of a symlink.
+	res, err := c.ws.Resolve(c.ctx, p)
+	if err != nil {
+		return false, err
+	}
+	return true, c.allowAt(op, res)
 }
 
 // allowFound holds where a path's symlinks have led against the rules, before
@@ -71,7 +71,25 @@ func (c *call) allowFound(op permissions.Operation, res backends.Resolution) err
 	if res.Path == res.Resolved {
 		return nil // allowLook has seen it
 	}
-	return c.allow(c.set.Rules.Path(op, res.Path, res.Resolved))
+	return c.allowAt(op, res)
+}
+
+// allowFailure is the error of a look at p. What went wrong at the end of a
+// symlink is told only of what may be looked at.
+func (c *call) allowFailure(op permissions.Operation, p string, err error) error {
+	res, unresolved := c.ws.Resolve(c.ctx, p)
+	if unresolved != nil {
+		return err
+	}
+	if refused := c.allowFound(op, res); refused != nil {
+		return refused
+	}
+	return err
+}
+
+// allowAt holds an operation on a path that is known in full against the rules.
+func (c *call) allowAt(op permissions.Operation, res backends.Resolution) error {
+	return c.allow(c.set.Rules.Path(op, res.Path, res.Resolved), pathTarget(res))
 }
 
 // allowChange holds a write or an edit of p against the rules, as written and
@@ -83,11 +101,11 @@ func (c *call) allowChange(op permissions.Operation, p string) (backends.Resolut
 	}
 	// A path that is denied is denied also where it does not resolve.
 	if d := c.set.Rules.Path(op, cleaned, cleaned); d.Action == permissions.Deny {
-		return backends.Resolution{}, c.allow(d)
+		return backends.Resolution{}, c.denied(d)
 	}
 	res, err := c.ws.Resolve(c.ctx, p)
 	if err != nil {
 		return res, err
 	}
-	return res, c.allow(c.set.Rules.Path(op, res.Path, res.Resolved))
+	return res, c.allowAt(op, res)
 }

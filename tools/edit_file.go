@@ -72,14 +72,17 @@ func (c *call) hashlineEdit(in hashlineEditArgs) (*answer, error) {
 	return c.edited(edited, fmt.Sprintf("Edited %s: %s", oneLine(in.Path), did)), nil
 }
 
-// allowEdit also minds what may be read: a failed edit tells what the file has.
+// allowEdit also minds what may be read: an edit tells what the file has. Who
+// has been asked about the edit is not asked about reading, too.
 func (c *call) allowEdit(p string) (backends.Resolution, error) {
 	res, err := c.allowChange(permissions.Edit, p)
 	if err != nil {
 		return res, err
 	}
-	if d := c.set.Rules.Path(permissions.Read, res.Path, res.Resolved); d.Action == permissions.Deny {
-		return res, c.allow(d)
+	read := c.set.Rules.Path(permissions.Read, res.Path, res.Resolved)
+	asked := c.set.Rules.Path(permissions.Edit, res.Path, res.Resolved).Action == permissions.Ask
+	if read.Action == permissions.Deny || !asked {
+		return res, c.allow(read, pathTarget(res))
 	}
 	return res, nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -48,7 +49,7 @@ func (c *call) execute(in executeArgs) (*answer, error) {
 	case timeout <= 0 || timeout > maxTimeout:
 		return nil, invalid("the argument \"timeout\" is %v; it takes seconds, more than 0 and at most %v", in.Timeout, maxTimeout.Seconds())
 	}
-	if err := c.allow(c.set.Rules.Command(in.Command, shellView{c})); err != nil {
+	if err := c.allow(c.set.Rules.Command(in.Command, shellView{c}), in.Command); err != nil {
 		return nil, err
 	}
 
@@ -60,9 +61,10 @@ func (c *call) execute(in executeArgs) (*answer, error) {
 	})
 	stop()
 
-	shown := out.render(exit.OutputFile)
+	shown := out.fit(exit.OutputFile, c.budget())
 	f := facts{"exit_code": exit.Code}
-	if out.truncated() {
+	truncated := out.truncated()
+	if truncated {
 		f["truncated"] = true
 	}
 	if exit.OutputFile != "" {
@@ -81,7 +83,7 @@ func (c *call) execute(in executeArgs) (*answer, error) {
 	case shown == "":
 		text = "(no output)"
 	}
-	o := executeOutput{ExitCode: exit.Code, Output: valid(shown), Truncated: out.truncated(), OutputFile: valid(exit.OutputFile)}
+	o := executeOutput{ExitCode: exit.Code, Output: valid(shown), Truncated: truncated, OutputFile: valid(exit.OutputFile)}
 	return &answer{text: text, facts: f, output: o}, nil
 }
 
@@ -95,7 +97,7 @@ func (c *call) stopped(err error, seconds float64, shown string, f facts) error 
 	case backends.CodeTimeout:
 		say(backends.CodeTimeout, "the command and everything it started was stopped after %v s (exit code 124). Raise timeout, or start it in the background with its output in a file. It had printed:", seconds)
 	case backends.CodeTooLarge:
-		say(backends.CodeTooLarge, "the command was stopped after printing %d MB. Send its output to a file, or filter it. It began and ended with:", maxOutput>>20)
+		say(backends.CodeTooLarge, "%s. Send long output to a file, or filter it. It had printed:", message(err))
 	case backends.CodeCancelled:
 		say(backends.CodeCancelled, "cancelled; the command and everything it started was stopped. It had printed:")
 	default:
@@ -151,6 +153,7 @@ type output struct {
 	total int64
 	head  []byte // the first shownOutput/2 bytes
 	tail  []byte // what follows; from time to time cut to its last shownOutput/2
+	shown int    // how much of it is shown; see fit
 }
 
 func (o *output) add(data []byte) {
@@ -168,18 +171,33 @@ func (o *output) add(data []byte) {
 	}
 }
 
-func (o *output) truncated() bool { return o.total > shownOutput }
+// truncated tells whether some of the output is not shown.
+func (o *output) truncated() bool { return o.total > int64(o.shown) }
 
-// render is the output as it is shown, without its last newline; file is where
-// all of it is kept.
-func (o *output) render(file string) string {
+// fit is the output as it is shown, without its last newline, in at most budget
+// bytes of JSON; file is where all of it is kept.
+func (o *output) fit(file string, budget int) string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	for o.shown = shownOutput; ; o.shown /= 2 {
+		if text := o.render(file); jsonSize(text) <= budget {
+			return text
+		}
+	}
+}
+
+// render shows what fits into o.shown bytes.
+func (o *output) render(file string) string {
 	if !o.truncated() {
 		return strings.TrimSuffix(string(o.head)+string(o.tail), "\n")
 	}
-	head := wholeRunesEnd(o.head)
-	tail := wholeRunesStart(o.tail[max(len(o.tail)-shownOutput/2, 0):])
+	half := o.shown / 2
+	head := wholeRunesEnd(o.head[:min(len(o.head), half)])
+	end := o.tail
+	if len(end) < half {
+		end = append(slices.Clone(o.head), o.tail...)
+	}
+	tail := wholeRunesStart(end[max(len(end)-half, 0):])
 	where := ""
 	if file != "" {
 		where = "; the whole output is in " + file

@@ -2,6 +2,7 @@ package tools
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -57,6 +58,18 @@ func TestExecuteKeepsALongOutputWhole(t *testing.T) {
 	}
 	if r := b.call("execute", args{"command": "head -c 100000 /dev/zero | tr '\\0' x"}); len(text(r)) != 100000 || fact(r, "truncated") != nil {
 		t.Errorf("100,000 bytes are shown whole: got %d, %v", len(text(r)), r.Meta)
+	}
+}
+
+func TestExecuteStaysUnderOneMegabyte(t *testing.T) {
+	b := onLocal(t, t.TempDir(), Options{Structured: true})
+	r := b.call("execute", args{"command": "head -c 99000 /dev/zero; echo; echo the end"})
+	encoded, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(encoded) > 1_000_000 || fact(r, "truncated") != true || !strings.HasSuffix(text(r), "\nthe end") {
+		t.Errorf("%d bytes, %v", len(encoded), fact(r, "truncated"))
 	}
 }
 

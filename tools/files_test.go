@@ -254,6 +254,9 @@ func TestResultsStayUnderOneMegabyte(t *testing.T) {
 	nasty := strings.Repeat(strings.Repeat("\x01<&>", 490)+"\n", 2000)
 	b.ok("write_file", args{"path": "nasty.txt", "content": nasty})
 	b.ok("write_file", args{"path": "wide.txt", "content": strings.Repeat("x", 3<<20)})
+	for i := range 3500 {
+		b.ok("write_file", args{"path": fmt.Sprintf("many/%04d%s", i, strings.Repeat("\x01", 30)), "content": ""})
+	}
 	for name, structured := range map[string]bool{"text": false, "structured": true} {
 		t.Run(name, func(t *testing.T) {
 			// The workspace is the connection's: the second server shares it.
@@ -265,6 +268,7 @@ func TestResultsStayUnderOneMegabyte(t *testing.T) {
 				{"read_file", args{"path": "nasty.txt"}},
 				{"read_file", args{"path": "wide.txt"}},
 				{"grep", args{"pattern": ".", "output_mode": "content", "context": 100}},
+				{"ls", args{"path": "many"}},
 			} {
 				r := s.call(c.tool, c.args)
 				if r.IsError {

@@ -33,15 +33,15 @@ func (c *call) glob(in globArgs) (*answer, error) {
 		Pattern: in.Pattern, Path: in.Path, Limit: globLimit, IncludeIgnored: in.IncludeIgnored, Filter: c.set.Rules.Filter(permissions.Glob),
 	})
 	if err != nil {
-		return nil, err
+		return nil, c.allowFailure(permissions.Glob, in.Path, err)
 	}
 	if err := c.allowFound(permissions.Glob, found.Resolution); err != nil {
 		return nil, err
 	}
 	out := globOutput{Paths: []string{}, Total: found.Total, Skipped: found.Skipped}
-	text := newLines(c.budget())
+	text := c.newLines()
 	for _, p := range found.Paths {
-		if !text.add(oneLine(c.show(p))) {
+		if !text.add(oneLine(c.show(p)), p) {
 			break
 		}
 		out.Paths = append(out.Paths, valid(p))

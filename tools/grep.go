@@ -69,7 +69,7 @@ func (c *call) grep(in grepArgs) (*answer, error) {
 		Multiline: in.Multiline, Context: in.Context, MaxLine: grepMaxLine, Filter: filter,
 	})
 	if err != nil {
-		return nil, err
+		return nil, c.allowFailure(permissions.Grep, in.Path, err)
 	}
 	if err := c.allowFound(permissions.Grep, found.Resolution); err != nil {
 		return nil, err
@@ -79,7 +79,7 @@ func (c *call) grep(in grepArgs) (*answer, error) {
 	if d := c.set.Rules.Path(permissions.Read, found.Path, found.Resolved); found.Total == 0 && d.Action == permissions.Deny {
 		return nil, c.denied(d)
 	}
-	text := newLines(c.budget())
+	text := c.newLines()
 	out := grepOutput{Files: []grepFileOutput{}, Total: found.Total, Withheld: found.Withheld, Skipped: found.Skipped}
 	var shown int
 	if mode := grepModes[in.OutputMode]; mode == backends.GrepContent {
@@ -112,7 +112,7 @@ func (c *call) renderFiles(text *lines, files []backends.GrepFile, mode backends
 		if mode == backends.GrepCount {
 			line, o.Count = fmt.Sprintf("%s: %d", line, file.Count), file.Count
 		}
-		if !text.add(line) {
+		if !text.add(line, o) {
 			return i
 		}
 		out.Files = append(out.Files, o)
@@ -140,13 +140,17 @@ func (c *call) renderMatches(text *lines, files []backends.GrepFile, out *grepOu
 				text.force("--")
 			}
 			last = l.Number
-			if !text.add(line) {
+			form := grepLineOutput{Line: l.Number, Text: valid(l.Text), Context: l.Context}
+			if !text.add(line, form) {
+				if o.Lines != nil {
+					out.Files = append(out.Files, o)
+				}
 				return shown
 			}
 			if !l.Context {
 				shown++
 			}
-			o.Lines = append(o.Lines, grepLineOutput{Line: l.Number, Text: valid(l.Text), Context: l.Context})
+			o.Lines = append(o.Lines, form)
 		}
 		out.Files = append(out.Files, o)
 	}

@@ -1,25 +1,38 @@
 package tools
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 )
 
 // lines collects a result line by line until its budget is used up.
 type lines struct {
-	b      strings.Builder
-	budget int // bytes of JSON left
-	count  int // lines taken by add
+	b          strings.Builder
+	structured bool // every line also has a structured form
+	budget     int  // bytes of JSON left
+	count      int  // lines taken by add
 }
 
 // moreRoom is kept free for the note that there is more.
 const moreRoom = 200
 
-func newLines(budget int) *lines { return &lines{budget: budget - moreRoom} }
+func (c *call) newLines() *lines {
+	return &lines{structured: c.set.Structured, budget: maxResult - moreRoom}
+}
 
-// add takes a line, or reports that it does not fit.
-func (l *lines) add(line string) bool {
-	if l.budget -= jsonSize(line) + len(`\n`); l.budget < 0 {
+// add takes a line that is form in structured content, or reports that it does
+// not fit.
+func (l *lines) add(line string, form any) bool {
+	l.budget -= jsonSize(line) + len(`\n`)
+	if l.structured {
+		encoded, err := json.Marshal(form)
+		if err != nil {
+			panic(err) // forms are structs of strings and numbers
+		}
+		l.budget -= len(encoded) + len(",")
+	}
+	if l.budget < 0 {
 		return false
 	}
 	l.force(line)

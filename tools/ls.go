@@ -37,18 +37,19 @@ func (c *call) ls(in lsArgs) (*answer, error) {
 	}
 	list, err := c.ws.List(c.ctx, backends.ListRequest{Path: in.Path, Limit: lsLimit, Filter: c.set.Rules.Filter(permissions.Ls)})
 	if err != nil {
-		return nil, err
+		return nil, c.allowFailure(permissions.Ls, in.Path, err)
 	}
 	if err := c.allowFound(permissions.Ls, list.Resolution); err != nil {
 		return nil, err
 	}
 	out := lsOutput{Path: list.Path, Total: list.Total, Entries: []lsEntry{}}
-	text := newLines(c.budget())
+	text := c.newLines()
 	for _, e := range list.Entries {
-		if !text.add(renderEntry(e)) {
+		form := lsEntry{Name: valid(e.Name), Kind: kindNames[e.Kind], Size: e.Size, Link: valid(e.Link)}
+		if !text.add(renderEntry(e), form) {
 			break
 		}
-		out.Entries = append(out.Entries, lsEntry{Name: valid(e.Name), Kind: kindNames[e.Kind], Size: e.Size, Link: valid(e.Link)})
+		out.Entries = append(out.Entries, form)
 	}
 	f := facts{"path": valid(list.Path), "count": list.Total}
 	if more := list.Total - text.count; more > 0 {

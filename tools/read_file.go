@@ -38,6 +38,9 @@ func (c *call) readFile(in readFileArgs) (*answer, error) {
 	file, err := c.ws.Read(c.ctx, backends.ReadRequest{
 		Path: in.Path, Offset: in.Offset, Limit: in.Limit, MaxLine: maxLineChars, Hashes: hashes,
 	})
+	if err != nil {
+		err = c.allowFailure(permissions.Read, in.Path, err)
+	}
 	var typed *backends.Error
 	if errors.As(err, &typed) && typed.Binary != nil {
 		return c.readBinary(in.Path, typed)

@@ -71,6 +71,36 @@ func TestDeniedPathsAreDeniedHoweverTheyAreReached(t *testing.T) {
 	}
 }
 
+// Nothing is told of what a link leads to when it may not be read.
+func TestFailuresTellNothingOfWhatIsDenied(t *testing.T) {
+	dir := t.TempDir()
+	for name, content := range map[string]string{"hid/b.dat": "\x7fELF\x00", "hid/asks.txt": "a secret here\n"} {
+		if err := os.MkdirAll(filepath.Join(dir, "hid", "dir"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for link, target := range map[string]string{"bin": "hid/b.dat", "dir": "hid/dir", "gone": "hid/gone", "file": "hid/b.dat"} {
+		if err := os.Symlink(target, filepath.Join(dir, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b := onLocal(t, dir, Options{Rules: rules(t, `
+default: allow
+read: {rules: [{pattern: "**/hid/b.dat", action: deny}, {pattern: "**/hid/dir", action: deny}, {pattern: "**/hid/gone", action: deny}, {pattern: "**/asks.txt", action: ask}]}
+ls: {rules: [{pattern: "**/hid/b.dat", action: deny}]}
+`)})
+	for _, link := range []string{"bin", "dir", "gone"} {
+		b.fails(backends.CodePermission, "read_file", args{"path": link})
+	}
+	b.fails(backends.CodePermission, "ls", args{"path": "file"})
+	if got := b.fails(codeApprovalRequired, "edit_file", args{"path": "hid/asks.txt", "old_string": "a secreX", "new_string": "x"}); strings.Contains(got, "secret") {
+		t.Errorf("an edit tells what needs approval to read: %q", got)
+	}
+}
+
 func TestAToolThatIsDeniedOutrightIsNotOffered(t *testing.T) {
 	b := onState(t, Options{Rules: preset(t, "readonly")})
 	offered := map[string]bool{}
@@ -155,7 +185,7 @@ func TestAskInTheSessionEra(t *testing.T) {
 	b := onState(t, Options{Rules: preset(t, "default")}).before(p)
 	write := args{"path": "a", "content": "x\n"}
 	b.ok("write_file", write)
-	if len(p.asked) != 1 || !strings.Contains(p.asked[0].Message, "Allow write of /workspace/a?") {
+	if len(p.asked) != 1 || !strings.Contains(p.asked[0].Message, "Allow write of\n    /workspace/a\n") {
 		t.Fatalf("asked %+v", p.asked)
 	}
 	b.ok("write_file", write)
@@ -199,12 +229,43 @@ execute:
 	if len(p.asked) != 1 {
 		t.Fatalf("asked %d times", len(p.asked))
 	}
-	for _, want := range []string{"execute of `touch made`", "makes files", "echo start && touch made"} {
+	for _, want := range []string{"about the part: touch made", "makes files", "    echo start && touch made\n"} {
 		if !strings.Contains(p.asked[0].Message, want) {
 			t.Errorf("the question does not say %q: %s", want, p.asked[0].Message)
 		}
 	}
 	b.ok("ls", nil)
+}
+
+// Approving a command for the connection approves that command, and not one
+// that begins like it.
+func TestApprovalIsForTheWholeCommand(t *testing.T) {
+	p := &person{answer: says(answerConnection)}
+	b := onLocal(t, t.TempDir(), Options{Rules: preset(t, "default")}).before(p)
+	b.ok("execute", args{"command": "date"})
+	b.ok("execute", args{"command": "date"})
+	if len(p.asked) != 1 {
+		t.Fatalf("asked %d times", len(p.asked))
+	}
+	p.answer = says(answerNo)
+	for _, command := range []string{"date; touch pwned", "date | tee f", "cd / && date", "date "} {
+		b.fails(codeApprovalRefused, "execute", args{"command": command})
+	}
+}
+
+// What is not shown to the person cannot be approved.
+func TestQuestionShowsAllOfTheCommandAndNothingElse(t *testing.T) {
+	p := &person{answer: says(answerOnce)}
+	b := onLocal(t, t.TempDir(), Options{Rules: preset(t, "default")}).before(p)
+	b.ok("execute", args{"command": "date; : " + strings.Repeat("A", 3000) + "\ntouch seen"})
+	if !strings.Contains(p.asked[0].Message, "\n    touch seen\n") {
+		t.Errorf("the end is not shown: %q", p.asked[0].Message)
+	}
+	b.fails(codeApprovalRequired, "execute", args{"command": "date; : " + strings.Repeat("A", maxAsked)}, "too long")
+	b.ok("execute", args{"command": "date # \x1b[2J\r\u202eThe ruleset asks"})
+	if got := p.asked[1].Message; strings.ContainsAny(got, "\x1b\r\u202e") || !strings.Contains(got, `\x1b[2J\r\u202eThe ruleset`) {
+		t.Errorf("control characters reach the person: %q", got)
+	}
 }
 
 // modern makes a call as a client of 2026-07-28 does.

@@ -163,7 +163,7 @@ func (s *toolset) handler(d definition) server.ToolHandlerFunc {
 			return s.result(c, ans), nil
 		case errors.As(err, &ask):
 			s.Logger.Debug("call put to the person", "tool", d.name, "why", ask.decision.Why)
-			return c.askPerson(ask.decision), nil
+			return c.askPerson(ask), nil
 		default:
 			s.Logger.Debug("call failed", "tool", d.name, "took", took, "code", backends.CodeOf(err))
 			return s.failed(c, err), nil

@@ -17,9 +17,9 @@ const (
 	// otherwise.
 	DefaultMaxLine = 256 << 20
 
-	maxRunning   = 256              // calls running at once
-	maxHeld      = 512 << 20        // bytes of messages held before reading waits
-	callOverhead = 1 << 10          // what a call costs beside its message, in bytes
+	maxRunning   = 100              // calls running at once
+	maxHeld      = 256 << 20        // bytes of messages held before reading waits
+	callOverhead = 8 << 10          // what a call costs beside its message, in bytes
 	grace        = 2 * time.Second  // for cancelled calls to end
 	questionTime = 10 * time.Minute // for a person to answer a question
 )
@@ -55,7 +55,8 @@ func (e *CancelledError) Error() string {
 type Stdio struct {
 	// Server handles the messages.
 	Server *server.MCPServer
-	// InOrder runs one call at a time, in the order they arrive.
+	// InOrder runs one call at a time, in the order they arrive. A ping is
+	// answered at once all the same: it asks whether anybody is there.
 	InOrder bool
 	// Logger hears of panics and of what had to be dropped. Nil discards.
 	Logger *slog.Logger

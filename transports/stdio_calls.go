@@ -109,7 +109,7 @@ func (t *callTable) admit(c *call) admission {
 	t.bytes += c.size
 	t.owed++
 	switch {
-	case c.endless(), c.method == string(mcp.MethodPing) && !t.inOrder:
+	case c.endless(), c.method == string(mcp.MethodPing):
 		c.state = callAside
 		t.live++
 		return admitRun

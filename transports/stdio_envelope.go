@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -29,7 +31,11 @@ func (e *envelope) isResponse() bool {
 var (
 	errSyntax = errors.New("not valid JSON")
 	errMethod = errors.New("\"method\" must be a string")
+	errCase   = errors.New("a member of the message is misspelt: upper and lower case count")
 )
+
+// members are the names that a message's members have, in quotes.
+var members = []string{`"jsonrpc"`, `"id"`, `"method"`, `"params"`, `"result"`, `"error"`}
 
 // parseEnvelope finds the parts of a JSON object in one pass over msg. It
 // looks no deeper than it must: brackets inside params are balanced but
@@ -90,6 +96,11 @@ func parseEnvelope(msg []byte) (envelope, error) {
 			e.result = value
 		case `"error"`:
 			e.failure = value
+		default:
+			// encoding/json would take it for the member that it resembles.
+			if slices.ContainsFunc(members, func(m string) bool { return strings.EqualFold(m, string(key)) }) {
+				wrong = errCase
+			}
 		}
 		i = skipSpace(msg, end)
 		if i >= len(msg) {
