@@ -24,6 +24,7 @@ const (
 	maxCommands = 4000      // simple commands looked at
 	maxFields   = 1024      // words that one word may expand to
 	maxResolves = 4096      // questions to the Shell
+	maxWork     = 64 << 20  // bytes expanded, and bytes held against a rule, roughly
 )
 
 // checker is the check of one command line.
@@ -38,6 +39,7 @@ type checker struct {
 	bytes    int  // of scripts parsed
 	commands int
 	resolves int
+	work     int
 	over     bool // a limit was reached
 	denyOnly int  // over 0: only what a rule denies counts
 	resolved map[string]resolution
@@ -85,6 +87,18 @@ func (c *checker) note(d Decision) {
 		c.best, c.decided = d, true
 	}
 }
+
+// spend counts work against maxWork, and tells whether there is any left.
+func (c *checker) spend(work int) bool {
+	c.work += work
+	if c.exhausted() {
+		c.over = true
+		return false
+	}
+	return true
+}
+
+func (c *checker) exhausted() bool { return c.work > maxWork || c.commands > maxCommands }
 
 // askFor caps the answer at ask.
 func (c *checker) askFor(target, why string) {

@@ -77,6 +77,8 @@ func (w *walker) single(word *syntax.Word) value {
 }
 
 func (e *expander) end() {
+	e.w.spend(e.cur.size())
+	e.w.over = e.w.over || e.cur.cut()
 	if e.open || len(e.cur) > 0 {
 		e.fields = append(e.fields, field{value: e.cur, quoted: e.quoted, subst: e.subst})
 	}
@@ -172,32 +174,34 @@ func (e *expander) literal(s string, first bool) {
 			s = "/" + rest
 		}
 	}
+	var b strings.Builder
+	flush := func(next piece) {
+		e.cur.add(piece{kind: lit, text: b.String()})
+		b.Reset()
+		e.cur.add(next)
+	}
 	for i := 0; i < len(s); i++ {
-		switch {
-		case s[i] == '\\' && i+1 < len(s):
+		switch c := s[i]; {
+		case c == '\\' && i+1 < len(s):
 			i++
 			if s[i] != '\n' {
-				e.cur.add(piece{kind: lit, text: s[i : i+1]})
+				b.WriteByte(s[i])
 			}
 			e.open = true
-		case s[i] == '*' || s[i] == '?':
-			e.cur.add(piece{kind: wild, text: s[i : i+1]})
-		case s[i] == '[':
+		case c == '*' || c == '?':
+			flush(piece{kind: wild, text: s[i : i+1]})
+		case c == '[':
 			if end := strings.IndexByte(s[i:], ']'); end > 1 && !strings.Contains(s[i:i+end], "/") {
-				e.cur.add(piece{kind: wild, text: s[i : i+end+1]})
+				flush(piece{kind: wild, text: s[i : i+end+1]})
 				i += end
 				continue
 			}
-			e.cur.add(piece{kind: lit, text: "["})
+			b.WriteByte(c)
 		default:
-			end := i + 1
-			for end < len(s) && !strings.ContainsRune(`\*?[`, rune(s[end])) {
-				end++
-			}
-			e.cur.add(piece{kind: lit, text: s[i:end]})
-			i = end - 1
+			b.WriteByte(c)
 		}
 	}
+	flush(piece{kind: lit})
 }
 
 // unquoted appends the text of an unquoted expansion, which a shell splits at

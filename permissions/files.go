@@ -96,7 +96,7 @@ func (p fileProgram) writeMode(name string, args []field) writeMode {
 	case (name == "cp" || name == "ln" || name == "install") && targetOption.given(args):
 		return writesNone // what is written is the option's
 	}
-	if name == "install" && (optionFiles{letters: "d", words: []string{"--directory"}, stops: "gmoSt"}).given(args) {
+	if name == "install" && (optionNames{letters: "d", words: []string{"--directory"}, stops: "gmoSt"}).given(args) {
 		return writesAll
 	}
 	return p.writes
@@ -107,7 +107,7 @@ func (p fileProgram) writeMode(name string, args []field) writeMode {
 func (w *walker) operands(name string, prog fileProgram, args []field, taken []bool) []field {
 	var out []field
 	patternGiven := prog.first == firstFile
-	notFiles := optionFiles{letters: prog.value, stops: writtenByOption[name].letters}
+	notFiles := optionNames{letters: prog.value, stops: writtenByOption[name].letters}
 	ended := false
 	for i := 1; i < len(args); i++ {
 		a := args[i]

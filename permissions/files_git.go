@@ -6,7 +6,7 @@ import (
 )
 
 // gitWritten are the options of git's subcommands whose value is written.
-var gitWritten = byName(map[string]optionFiles{
+var gitWritten = byName(map[string]optionNames{
 	"diff log show whatchanged reflog stash shortlog diff-tree diff-index diff-files range-diff": {words: []string{"--output"}},
 
 	"archive":            {letters: "o", words: []string{"--output"}},
@@ -91,7 +91,7 @@ func (w *walker) gitWords(args []field) {
 
 // gitDirectory is w where git's global options lead to.
 func (w *walker) gitDirectory(global []field) *walker {
-	directory := optionFiles{words: []string{"-C"}}
+	directory := optionNames{words: []string{"-C"}}
 	for i := range global {
 		if v, n := directory.at(global, i); n > 0 {
 			w = w.in(w.state.clone())
@@ -102,7 +102,7 @@ func (w *walker) gitDirectory(global []field) *walker {
 			w.state.cwd = to
 		}
 	}
-	if v := (optionFiles{words: []string{"--work-tree"}}).last(global); v != nil {
+	if v := (optionNames{words: []string{"--work-tree"}}).last(global); v != nil {
 		w.writeWord(v)
 	}
 	return w

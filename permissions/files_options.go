@@ -1,101 +1,8 @@
 package permissions
 
-import "strings"
-
-// optionFiles are options of one program, and how they are written.
-type optionFiles struct {
-	letters string   // -o, also in a cluster such as -sSLo
-	words   []string // others, as they are written: --output, -out, of=
-	stops   string   // letters that end a cluster because they take a value
-}
-
-// at reads the option that args[i] may be, and returns its value and how many
-// words it takes: 0 when it is none of o. The value follows in the same word
-// or is the next. Long options may be abbreviated.
-func (o optionFiles) at(args []field, i int) (v value, n int) {
-	a := args[i].value
-	if len(a) == 0 || a[0].kind != lit {
-		return nil, 0
-	}
-	next := func() (value, int) {
-		if i+1 < len(args) {
-			return args[i+1].value, 2
-		}
-		return nil, 1
-	}
-	head := a[0].text
-	name, _, attached := strings.Cut(head, "=")
-	for _, word := range o.words {
-		same := name == word || strings.HasPrefix(word, "--") && len(name) > 2 && strings.HasPrefix(word, name) && !fullOptions[name]
-		switch {
-		case strings.HasSuffix(word, "="):
-			if strings.HasPrefix(head, word) {
-				return a.trimPrefix(len(word)), 1
-			}
-		case same && attached:
-			return a.trimPrefix(len(name) + 1), 1
-		case same && len(a) == 1:
-			return next()
-		}
-	}
-	for _, word := range o.words {
-		if len(word) == 2 && strings.HasPrefix(head, word) {
-			return a.trimPrefix(2), 1
-		}
-	}
-	if !strings.HasPrefix(head, "-") || strings.HasPrefix(head, "--") {
-		return nil, 0
-	}
-	for at := 1; at < len(head); at++ {
-		switch {
-		case strings.IndexByte(o.letters, head[at]) >= 0:
-			if rest := a.trimPrefix(at + 1); len(rest) > 0 {
-				return rest, 1
-			}
-			return next()
-		case strings.IndexByte(o.stops, head[at]) >= 0:
-			return nil, 0
-		}
-	}
-	return nil, 0
-}
-
-// fullOptions are long options that are no abbreviations of longer ones here.
-var fullOptions = map[string]bool{"--install": true, "--output": true, "--partial": true, "--pre": true, "--target": true}
-
-func (o optionFiles) none() bool { return o.letters == "" && o.words == nil }
-
-// given tells whether one of the options is among args.
-func (o optionFiles) given(args []field) bool {
-	for i := range args {
-		if s, _ := args[i].value.known(); s == "--" {
-			break
-		}
-		if _, n := o.at(args, i); n > 0 {
-			return true
-		}
-	}
-	return false
-}
-
-// each calls f with the value of every one of the options among args.
-func (o optionFiles) each(args []field, f func(value)) {
-	for i := range args {
-		if v, n := o.at(args, i); n > 0 && len(v) > 0 {
-			f(v)
-		}
-	}
-}
-
-// last is the value of the last of the options among args.
-func (o optionFiles) last(args []field) (out value) {
-	o.each(args, func(v value) { out = v })
-	return out
-}
-
 // writtenByOption are the options whose value is a file that is written or a
 // directory that is written to.
-var writtenByOption = byName(map[string]optionFiles{
+var writtenByOption = byName(map[string]optionNames{
 	"cp mv ln install": targetOption,
 
 	// Transfers.
@@ -175,19 +82,19 @@ var writtenByOption = byName(map[string]optionFiles{
 })
 
 // outputOption is -o FILE of programs that run others.
-var outputOption = optionFiles{letters: "o", words: []string{"--output"}}
+var outputOption = optionNames{letters: "o", words: []string{"--output"}}
 
 // targetOption names the target of cp and its kin, which otherwise is the last
 // operand.
-var targetOption = optionFiles{letters: "t", words: []string{"--target-directory"}, stops: "gmoS"}
+var targetOption = optionNames{letters: "t", words: []string{"--target-directory"}, stops: "gmoS"}
 
 // writtenByHabit are the options that mean an output file with nearly every
 // program.
-var writtenByHabit = optionFiles{words: []string{"--output", "--output-file", "--outfile", "--out-file", "--output-dir", "--outdir", "--out-dir", "--log-file"}}
+var writtenByHabit = optionNames{words: []string{"--output", "--output-file", "--outfile", "--out-file", "--output-dir", "--outdir", "--out-dir", "--log-file"}}
 
 // readByOption are the options whose value is a file that is read although it
 // does not look like one, or where other words are not files.
-var readByOption = byName(map[string]optionFiles{
+var readByOption = byName(map[string]optionNames{
 	"curl":   {letters: "TK", words: []string{"--upload-file", "--config", "--netrc-file"}, stops: "AbcCdDeEFhHmoPQrtuUwxXyYz"},
 	"wget":   {letters: "i", words: []string{"--input-file", "--post-file", "--body-file", "--config", "--load-cookies"}, stops: "aABDeIlOoPQRtTUwX"},
 	"logger": {letters: "f", words: []string{"--file"}, stops: "inpPStu"},

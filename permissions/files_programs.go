@@ -5,8 +5,8 @@ import "strings"
 // fileProgram is how a well-known program uses the files it is given.
 type fileProgram struct {
 	writes writeMode
-	only   optionFiles // it writes only with one of these options, where there are any
-	unless optionFiles // … and not with one of these
+	only   optionNames // it writes only with one of these options, where there are any
+	unless optionNames // … and not with one of these
 	first  firstOperand
 	names  bool   // it looks at names and attributes, not at content
 	value  string // letters of options whose value is no file
@@ -89,15 +89,15 @@ var filePrograms = byName(map[string]fileProgram{
 	"setfattr":                {writes: writesAll, names: true, value: "nvx"},
 
 	// Those that write with some options, or without.
-	"sed":             {writes: writesAll, first: firstPattern, only: optionFiles{letters: "i", words: []string{"--in-place"}, stops: "efl"}},
-	"perl":            {writes: writesAll, value: "eE", only: optionFiles{letters: "i", stops: "eEIMmFx"}},
-	"yq":              {writes: writesAll, first: firstPattern, only: optionFiles{letters: "i", words: []string{"--inplace", "--in-place"}}},
-	"clang-format":    {writes: writesAll, only: optionFiles{words: []string{"-i"}}},
-	"gofmt goimports": {writes: writesAll, only: optionFiles{words: []string{"-w"}}},
-	"prettier":        {writes: writesAll, only: optionFiles{letters: "w", words: []string{"--write"}}},
+	"sed":             {writes: writesAll, first: firstPattern, only: optionNames{letters: "i", words: []string{"--in-place"}, stops: "efl"}},
+	"perl":            {writes: writesAll, value: "eE", only: optionNames{letters: "i", stops: "eEIMmFx"}},
+	"yq":              {writes: writesAll, first: firstPattern, only: optionNames{letters: "i", words: []string{"--inplace", "--in-place"}}},
+	"clang-format":    {writes: writesAll, only: optionNames{words: []string{"-i"}}},
+	"gofmt goimports": {writes: writesAll, only: optionNames{words: []string{"-w"}}},
+	"prettier":        {writes: writesAll, only: optionNames{letters: "w", words: []string{"--write"}}},
 
 	"gzip gunzip bzip2 bunzip2 xz unxz lzma unlzma zstd unzstd lz4 compress uncompress": {
-		writes: writesAll, unless: optionFiles{letters: "clt", words: []string{"--stdout", "--to-stdout", "--list", "--test"}},
+		writes: writesAll, unless: optionNames{letters: "clt", words: []string{"--stdout", "--to-stdout", "--list", "--test"}},
 	},
 })
 

@@ -5,7 +5,12 @@ import "strings"
 // useFile decides about a file that a redirection or an option opens: rules
 // and default of op apply.
 func (w *walker) useFile(op Operation, v value) {
+	list := w.rules.compiled[op]
 	for _, p := range w.state.paths(v) {
+		if !w.spend(p.work() * len(list.rules)) {
+			w.note(list.byDefault(p.String()))
+			return
+		}
 		s, known := p.known()
 		resolved := s
 		if known {
@@ -18,7 +23,7 @@ func (w *walker) useFile(op Operation, v value) {
 			rule, capped := w.holdPath(op, p)
 			w.noteHeld(op, p, rule, capped)
 			if rule == nil {
-				w.note(w.rules.compiled[op].byDefault(p.String()))
+				w.note(list.byDefault(p.String()))
 			}
 		}
 		if op == Write {
@@ -133,6 +138,9 @@ func (w *walker) denyPath(op Operation, v value, below bool) {
 	}
 	list := w.rules.compiled[op]
 	for _, p := range w.state.paths(v) {
+		if work := p.work() * len(list.rules); below && !w.spend(8*work) || !w.spend(work) {
+			return
+		}
 		s, known := p.known()
 		if !known {
 			rule, capped := w.holdPath(op, p)

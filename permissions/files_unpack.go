@@ -26,13 +26,13 @@ func tarOptions(args []field) []field {
 
 // tarFiles checks the archive that tar makes, or the directory it unpacks to.
 func (w *walker) tarFiles(args []field) {
-	archive := optionFiles{letters: "f", words: []string{"--file"}, stops: tarValues}
-	directory := optionFiles{letters: "C", words: []string{"--directory", "--one-top-level"}, stops: tarValues}
-	if (optionFiles{letters: "cruA", words: []string{"--create", "--append", "--update", "--catenate", "--concatenate", "--delete"}, stops: tarValues}).given(args) {
+	archive := optionNames{letters: "f", words: []string{"--file"}, stops: tarValues}
+	directory := optionNames{letters: "C", words: []string{"--directory", "--one-top-level"}, stops: tarValues}
+	if (optionNames{letters: "cruA", words: []string{"--create", "--append", "--update", "--catenate", "--concatenate", "--delete"}, stops: tarValues}).given(args) {
 		archive.each(args, w.writeWord)
 	}
-	extracts := optionFiles{letters: "x", words: []string{"--extract", "--get"}, stops: tarValues}.given(args)
-	if !extracts || (optionFiles{letters: "O", words: []string{"--to-stdout"}, stops: tarValues}).given(args) {
+	extracts := optionNames{letters: "x", words: []string{"--extract", "--get"}, stops: tarValues}.given(args)
+	if !extracts || (optionNames{letters: "O", words: []string{"--to-stdout"}, stops: tarValues}).given(args) {
 		return
 	}
 	if !directory.given(args) {
@@ -46,11 +46,11 @@ func (w *walker) unpacks(name string, args []field) {
 	sub, _ := argText(args[1:])
 	switch name {
 	case "unzip":
-		if (optionFiles{letters: "lptvzZ", stops: "P"}).given(args) {
+		if (optionNames{letters: "lptvzZ", stops: "P"}).given(args) {
 			return
 		}
 	case "cpio":
-		if !(optionFiles{letters: "i", words: []string{"--extract"}, stops: "CDEFHMOR"}).given(args) {
+		if !(optionNames{letters: "i", words: []string{"--extract"}, stops: "CDEFHMOR"}).given(args) {
 			return
 		}
 	case "7z", "7za", "7zr", "unrar":
@@ -67,15 +67,15 @@ func (w *walker) unpacks(name string, args []field) {
 
 // downloads checks the files that curl -O and wget name after the address.
 func (w *walker) downloads(name string, args, operands []field) {
-	directory := optionFiles{words: []string{"--output-dir"}}
+	directory := optionNames{words: []string{"--output-dir"}}
 	if name == "curl" {
-		named := optionFiles{letters: "O", words: []string{"--remote-name", "--remote-name-all"}, stops: writtenByOption["curl"].letters + writtenByOption["curl"].stops}
+		named := optionNames{letters: "O", words: []string{"--remote-name", "--remote-name-all"}, stops: writtenByOption["curl"].letters + writtenByOption["curl"].stops}
 		if !named.given(args) {
 			return
 		}
 	} else {
-		directory = optionFiles{letters: "P", words: []string{"--directory-prefix"}, stops: "aoO" + writtenByOption["wget"].stops}
-		if (optionFiles{letters: "O", words: []string{"--output-document", "--spider"}, stops: "aoP" + writtenByOption["wget"].stops}).given(args) {
+		directory = optionNames{letters: "P", words: []string{"--directory-prefix"}, stops: "aoO" + writtenByOption["wget"].stops}
+		if (optionNames{letters: "O", words: []string{"--output-document", "--spider"}, stops: "aoP" + writtenByOption["wget"].stops}).given(args) {
 			return
 		}
 	}

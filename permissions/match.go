@@ -13,10 +13,27 @@ type forms struct {
 	maybe  []value // what it would be if unknown words were filled in badly
 }
 
+// work is what it costs to hold f against one rule.
+func (f forms) work() int {
+	n := 0
+	for _, vs := range [][]value{f.plain, f.strict, f.maybe} {
+		for _, v := range vs {
+			n += v.work()
+		}
+	}
+	return n
+}
+
 // judge holds a command against the rules of execute. With rulesOnly a command
 // that no rule matches is left undecided.
 func (c *checker) judge(f forms, rulesOnly bool) {
 	target := f.target.String()
+	if !c.spend(f.work() * len(c.exec.rules)) {
+		if !rulesOnly {
+			c.decide(target, nil, nil)
+		}
+		return
+	}
 	var capped *Rule
 	for i := range c.exec.rules {
 		rule := &c.exec.rules[i]

@@ -99,8 +99,12 @@ func (w *walker) run(args []field, in stdin) output {
 	if len(args) == 0 {
 		return output{known: true}
 	}
-	if w.commands++; w.commands > maxCommands {
-		w.over = true
+	w.commands++
+	size := 0
+	for _, a := range args {
+		size += 64 + 4*a.value.size()
+	}
+	if !w.spend(size) {
 		return output{}
 	}
 	if args[0].value.has(wild) {

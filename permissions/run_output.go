@@ -49,6 +49,11 @@ func (w *walker) printf(args []field) output {
 	}
 	args = args[1:]
 	var out value
+	var b strings.Builder // literal text since the last argument
+	flush := func() {
+		out.add(piece{kind: lit, text: b.String()})
+		b.Reset()
+	}
 	for range 64 { // the format is used again while arguments are left
 		used := false
 		for i := 0; i < len(format); i++ {
@@ -58,14 +63,15 @@ func (w *walker) printf(args []field) output {
 					return output{made: true} // printf reads \0nnn as shells do not
 				}
 				length := escapeLength(format[i:])
-				out.add(piece{kind: lit, text: decodeANSI(format[i : i+length])})
+				b.WriteString(decodeANSI(format[i : i+length]))
 				i += length - 1
 			case format[i] == '%' && i+1 < len(format) && format[i+1] == '%':
-				out.add(piece{kind: lit, text: "%"})
+				b.WriteByte('%')
 				i++
 			case format[i] == '%' && i+1 < len(format) && format[i+1] == 's':
 				i++
 				if len(args) > 0 {
+					flush()
 					out = join(out, quotedHoles(args[0].value))
 					args = args[1:]
 					used = true
@@ -73,10 +79,11 @@ func (w *walker) printf(args []field) output {
 			case format[i] == '%':
 				return output{made: true}
 			default:
-				out.add(piece{kind: lit, text: format[i : i+1]})
+				b.WriteByte(format[i])
 			}
 		}
 		if len(args) == 0 || !used {
+			flush()
 			return output{known: true, text: out, made: out.made()}
 		}
 	}

@@ -19,7 +19,7 @@ type options struct {
 	long     []string // names without "--"
 	operands int      // words before the command
 	assigns  bool     // K=V words before the command
-	writes   optionFiles
+	writes   optionNames
 }
 
 // wrappers by base name. It is filled in init because the functions lead back
@@ -59,6 +59,8 @@ func init() {
 		"watch":      {true, (*walker).joined},
 		"git":        {false, (*walker).git},
 		"tar":        {false, (*walker).optionCommands},
+		"bsdtar":     {false, (*walker).optionCommands},
+		"gtar":       {false, (*walker).optionCommands},
 		"rsync":      {false, (*walker).optionCommands},
 		"scp":        {false, (*walker).optionCommands},
 		"sftp":       {false, (*walker).optionCommands},
@@ -93,7 +95,7 @@ func init() {
 		"setpriv":     plain(false, options{long: []string{"reuid", "regid", "groups", "inh-caps", "ambient-caps", "bounding-set", "securebits", "pdeathsig"}}),
 		"systemd-run": plain(false, options{short: "pEMHu", long: []string{"property", "setenv", "unit", "uid", "gid", "slice", "machine"}}),
 		"fakeroot":    plain(true, options{short: "ilsb", long: []string{"lib", "faked"}}),
-		"valgrind":    plain(true, options{writes: optionFiles{words: []string{"--log-file", "--xml-file"}}}),
+		"valgrind":    plain(true, options{writes: optionNames{words: []string{"--log-file", "--xml-file"}}}),
 		"xvfb-run":    plain(true, options{short: "enfps", long: []string{"server-args", "server-num"}}),
 		"tini":        plain(true, options{short: "pe"}), "dumb-init": plain(true, options{short: "r"}),
 		"setarch": plain(true, options{operands: 1}), "linux64": plain(true, options{}),

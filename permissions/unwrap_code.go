@@ -64,8 +64,8 @@ func (w *walker) codeText(s string) {
 	if s == "" || len(s) > 4096 {
 		return
 	}
-	if w.commands++; w.commands > maxCommands {
-		w.over = true
+	w.commands++
+	if !w.spend(len(s)) {
 		return
 	}
 	if !strings.ContainsAny(s, " \t\n") {

@@ -72,18 +72,7 @@ func (w *walker) git(_ string, args []field, in stdin) output {
 		}
 	}
 	option := func(names ...string) {
-		for i, a := range rest[1:] {
-			for _, name := range names {
-				switch t, _ := a.value.known(); {
-				case t == name && i+2 < len(rest):
-					w.shellText(rest[i+2].value, stdin{})
-				case strings.HasPrefix(name, "--") && a.value.hasPrefix(name+"="):
-					w.shellText(a.value.trimPrefix(len(name)+1), stdin{})
-				case !strings.HasPrefix(name, "--") && a.value.hasPrefix(name) && len(t) > 2:
-					w.shellText(a.value.trimPrefix(2), stdin{})
-				}
-			}
-		}
+		optionNames{words: names}.each(rest[1:], func(v value) { w.shellText(v, stdin{}) })
 	}
 	switch sub {
 	case "config":

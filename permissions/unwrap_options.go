@@ -111,41 +111,30 @@ func (w *walker) optionCommands(name string, args []field, _ stdin) output {
 	if name == "scp" || name == "sftp" || name == "rsync" {
 		w.sshOptions(args)
 	}
-	flags := commandOptions[name]
-	for i, a := range args {
-		for _, flag := range flags {
-			s := a.value
-			switch t, ok := s.known(); {
-			case ok && t == flag && i+1 < len(args):
-				s = args[i+1].value
-			case strings.HasSuffix(flag, "=") && s.hasPrefix(flag), len(flag) == 2 && s.hasPrefix(flag) && len(t) > 2:
-				s = s.trimPrefix(len(flag))
-			case s.hasPrefix(flag + "="):
-				s = s.trimPrefix(len(flag) + 1)
-			default:
-				continue
-			}
-			if name == "vim" || name == "vi" {
-				if !s.hasPrefix("!") && !s.hasPrefix(":!") {
-					continue
-				}
-				t, _ := s.known()
-				s = text(strings.TrimLeft(t, ":!"))
-			}
-			w.shellText(s, stdin{})
-		}
+	if isTar(name) {
+		args = tarOptions(args)
 	}
+	commandOptions[name].each(args, func(v value) {
+		if name == "vim" || name == "vi" { // a command of the editor's, of which "!" is the shell's
+			if !v.hasPrefix("!") && !v.hasPrefix(":!") {
+				return
+			}
+			v = v.trimPrefix(strings.IndexByte(v[0].text, '!') + 1)
+		}
+		w.shellText(v, stdin{})
+	})
 	return output{}
 }
 
-var commandOptions = map[string][]string{
-	"tar":       {"--checkpoint-action=exec=", "--to-command", "-I", "--use-compress-program", "--info-script", "--new-volume-script", "--rsh-command", "-F"},
-	"rsync":     {"-e", "--rsh", "--rsync-path"},
-	"scp":       {"-S"},
-	"sftp":      {"-S"},
-	"man":       {"-P", "--pager", "-H", "--html"},
-	"zip":       {"-TT", "--unzip-command"},
-	"vim":       {"-c", "--cmd"},
-	"vi":        {"-c"},
-	"nix-shell": {"--run", "--command"},
-}
+var commandOptions = byName(map[string]optionNames{
+	"tar bsdtar gtar": {
+		letters: "FI", stops: "bCfgHKLNTVX",
+		words: []string{"--checkpoint-action=exec=", "--to-command", "--use-compress-program", "--info-script", "--new-volume-script", "--rsh-command"},
+	},
+	"rsync":     {letters: "e", words: []string{"--rsh", "--rsync-path"}, stops: "BfMT"},
+	"scp sftp":  {letters: "S", stops: "bBcDFiJloPRsX"},
+	"man":       {letters: "HP", words: []string{"--pager", "--html"}, stops: "CeLmMprRsS"},
+	"zip":       {words: []string{"-TT", "--unzip-command"}},
+	"vi vim":    {words: []string{"-c", "--cmd"}},
+	"nix-shell": {words: []string{"--run", "--command"}},
+})

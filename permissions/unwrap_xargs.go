@@ -108,7 +108,9 @@ func replaceIn(args []field, placeholder string, v value) []field {
 			}
 			for n, part := range strings.Split(p.text, placeholder) {
 				if n > 0 {
-					replaced = join(replaced, v)
+					for _, q := range v {
+						replaced.add(q)
+					}
 				}
 				replaced.add(piece{kind: lit, text: part})
 			}

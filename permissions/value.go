@@ -8,7 +8,16 @@ import (
 
 // value is a text as far as it is known before a command runs: literal pieces
 // and holes.
+//
+// A word has at most maxPieces pieces, and a text of at most maxValue bytes when
+// it was put together from others. What is longer becomes a hole that is marked
+// as cut.
 type value []piece
+
+const (
+	maxPieces = 512
+	maxValue  = 64 << 10
+)
 
 type piece struct {
 	kind pieceKind
@@ -16,6 +25,20 @@ type piece struct {
 	// made marks a hole whose text was computed from other text (decoded,
 	// translated, printed by an interpreter) rather than found.
 	made bool
+	cut  bool
+}
+
+func cutValue() value { return value{{kind: hole, made: true, cut: true}} }
+
+func (v value) cut() bool { return len(v) > 0 && v[0].cut }
+
+// size is how many bytes v has, with one for each hole and at least one.
+func (v value) size() int {
+	n := 1
+	for _, p := range v {
+		n += max(1, len(p.text))
+	}
+	return n
 }
 
 type pieceKind uint8
@@ -72,6 +95,15 @@ func (v value) String() string {
 	return b.String()
 }
 
+// work is what it costs to hold v against one rule, in bytes: what is not
+// known takes longer.
+func (v value) work() int {
+	if _, known := v.known(); known {
+		return v.size()
+	}
+	return 8 * v.size()
+}
+
 func (v value) has(kinds ...pieceKind) bool {
 	for _, p := range v {
 		for _, k := range kinds {
@@ -95,23 +127,34 @@ func (v value) made() bool {
 	return false
 }
 
-// add appends a piece in place, joining literals.
+// add appends a piece to a value that is still being made, joining literals.
 func (v *value) add(p piece) {
-	if p.kind == lit && p.text == "" {
-		return
+	n := len(*v)
+	switch {
+	case p.kind == lit && p.text == "", v.cut():
+	case p.cut, n > 0 && v.size()+len(p.text) > maxScript:
+		*v = cutValue()
+	case n > 0 && p.kind == lit && (*v)[n-1].kind == lit:
+		if len((*v)[n-1].text)+len(p.text) > maxValue {
+			*v = cutValue()
+			return
+		}
+		(*v)[n-1].text += p.text
+	case n == maxPieces:
+		*v = cutValue()
+	default:
+		*v = append(*v, p)
 	}
-	if n := len(*v); n > 0 && p.kind == lit && (*v)[n-1].kind == lit {
-		joined := (*v)[n-1].text + p.text
-		*v = append((*v)[:n-1:n-1], piece{kind: lit, text: joined})
-		return
-	}
-	*v = append((*v)[:len(*v):len(*v)], p)
 }
 
 // join is vs in sequence.
 func join(vs ...value) value {
 	var out value
+	size := 0
 	for _, v := range vs {
+		if size += v.size(); size > maxValue {
+			return cutValue()
+		}
 		for _, p := range v {
 			out.add(p)
 		}
@@ -143,11 +186,9 @@ func words(vs []value) value {
 	var out value
 	for i, v := range vs {
 		if i > 0 {
-			out.add(piece{kind: lit, text: " "})
+			out = append(out, piece{kind: lit, text: " "})
 		}
-		for _, p := range v {
-			out.add(p)
-		}
+		out = append(out, v...)
 	}
 	return out
 }

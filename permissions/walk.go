@@ -49,7 +49,7 @@ func (w *walker) stmts(stmts []*syntax.Stmt, in stdin) output {
 }
 
 func (w *walker) stmt(s *syntax.Stmt, in stdin) output {
-	if w.commands > maxCommands {
+	if w.exhausted() {
 		w.over = true
 		return output{}
 	}

@@ -81,6 +81,7 @@ func (w *walker) hereDocument(r *syntax.Redirect) value {
 		e.doubleQuoted(r.Hdoc.Parts)
 		body = e.cur
 	}
+	w.spend(body.size())
 	if r.Op == syntax.DashHdoc {
 		for i := range body {
 			if body[i].kind == lit {

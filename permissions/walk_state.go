@@ -71,6 +71,9 @@ func (st *state) merge(other *state) {
 
 // alternatives is the union of a and b, or one hole when that is too much.
 func alternatives(a, b []value) []value {
+	if len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) {
+		return a
+	}
 	out := slices.Clone(a)
 	for _, v := range b {
 		if !slices.ContainsFunc(out, func(w value) bool { return slices.Equal(v, w) }) {

@@ -13,6 +13,7 @@ import (
 	"time"
 	"unicode"
 
+	gobwas "github.com/gobwas/glob"
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
@@ -60,8 +61,21 @@ func (c *call) allow(d permissions.Decision, target string) error {
 		return c.denied(d)
 	}
 	return &backends.Error{Code: codeApprovalRequired, Message: fmt.Sprintf(
-		"%s needs a person's approval (%s), and this client cannot ask for it. Use a client that supports MCP elicitation, or have the ruleset allow it: a rule {pattern: %q, action: allow} under %q",
-		subject(d), d.Why, d.Target, d.Operation)}
+		"%s needs a person's approval (%s), and this client cannot ask for it. Use a client that supports MCP elicitation, or have the ruleset allow it: a rule such as {pattern: %q, action: allow} under %q",
+		subject(d), d.Why, allowing(d), d.Operation)}
+}
+
+// allowing is a pattern that an allow rule for d could have.
+func allowing(d permissions.Decision) string {
+	if d.Operation != permissions.Execute {
+		return gobwas.QuoteMeta(d.Target)
+	}
+	// Words that are known when it runs only match no other way.
+	program, _, more := strings.Cut(d.Target, " ")
+	if more {
+		return gobwas.QuoteMeta(program) + " *"
+	}
+	return gobwas.QuoteMeta(program)
 }
 
 func (c *call) denied(d permissions.Decision) error {

@@ -44,6 +44,10 @@ func (c *call) show(abs string) string {
 	return abs
 }
 
+// named is a path as the caller wrote it, for an answer: it may be long, and
+// hold anything.
+func (c *call) named(p string) string { return clip(oneLine(valid(p)), 500) }
+
 // allowLook holds a read, listing or search of p against the rules before
 // anything is done, and tells whether a person had to approve it. Where the
 // rules allow the path as it is written, following its symlinks is left to the

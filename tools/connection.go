@@ -18,13 +18,13 @@ type Connection struct {
 
 	mu       sync.Mutex
 	seen     map[string]string    // resolved path -> version last read or written
+	led      map[string]string    // path through symlinks -> what it led to then
 	approved map[string]bool      // operations approved for this connection
 	redeemed map[string]time.Time // approvals used once, until they expire
 }
 
-// maxSeen bounds how many files' versions are remembered. Past it an arbitrary
-// one is forgotten, which costs an edit of it no more than the staleness
-// check.
+// maxSeen bounds how many files are remembered. Past it an arbitrary one is
+// forgotten, which costs an edit of it no more than the staleness check.
 const maxSeen = 10_000
 
 // NewConnection returns a connection that works in the environment of lazy.
@@ -32,6 +32,7 @@ func NewConnection(lazy *backends.Lazy) *Connection {
 	c := &Connection{
 		lazy:     lazy,
 		seen:     map[string]string{},
+		led:      map[string]string{},
 		approved: map[string]bool{},
 		redeemed: map[string]time.Time{},
 	}
@@ -53,17 +54,26 @@ func (c *Connection) Ref() string {
 	return ref.String()
 }
 
-// saw notes the state in which a file was last read or written.
-func (c *Connection) saw(resolved, version string) {
+// saw notes the state in which a file was last read or written, and what the
+// path led to that it was asked for by.
+func (c *Connection) saw(res backends.Resolution, version string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if _, known := c.seen[resolved]; !known && len(c.seen) >= maxSeen {
-		for other := range c.seen {
-			delete(c.seen, other)
+	remember(c.seen, res.Resolved, version)
+	if res.Path != res.Resolved {
+		remember(c.led, res.Path, res.Resolved)
+	}
+}
+
+// remember keeps m at maxSeen entries.
+func remember(m map[string]string, key, value string) {
+	if _, known := m[key]; !known && len(m) >= maxSeen {
+		for other := range m {
+			delete(m, other)
 			break
 		}
 	}
-	c.seen[resolved] = version
+	m[key] = value
 }
 
 // lastSeen is the version noted for a file, or "".
@@ -71,4 +81,13 @@ func (c *Connection) lastSeen(resolved string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.seen[resolved]
+}
+
+// ledElsewhere tells whether a path led to another file when it was last read:
+// what is there now has not been seen by that name.
+func (c *Connection) ledElsewhere(res backends.Resolution) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	led, known := c.led[res.Path]
+	return known && led != res.Resolved
 }

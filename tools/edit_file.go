@@ -28,6 +28,9 @@ func (c *call) editFile(in editFileArgs) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
+	if c.conn.ledElsewhere(res) {
+		return nil, backends.Errorf(backends.CodeStale, "edit", res.Path, "led to another file when it was last read; read it again, then edit what is there now")
+	}
 	edited, err := c.ws.Edit(c.ctx, backends.EditRequest{
 		Path: in.Path, Old: in.OldString, New: in.NewString, ReplaceAll: in.ReplaceAll,
 		IfVersion: c.conn.lastSeen(res.Resolved), Resolved: res.Resolved,
@@ -35,7 +38,7 @@ func (c *call) editFile(in editFileArgs) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.edited(edited, fmt.Sprintf("Edited %s: replaced %d occurrence(s)", oneLine(in.Path), edited.Replaced)), nil
+	return c.edited(edited, fmt.Sprintf("Edited %s: replaced %d occurrence(s)", c.named(in.Path), edited.Replaced)), nil
 }
 
 type hashlineEditArgs struct {
@@ -69,7 +72,7 @@ func (c *call) hashlineEdit(in hashlineEditArgs) (*answer, error) {
 	if in.InsertAfter {
 		did = fmt.Sprintf("inserted after line %d", in.StartLine)
 	}
-	return c.edited(edited, fmt.Sprintf("Edited %s: %s", oneLine(in.Path), did)), nil
+	return c.edited(edited, fmt.Sprintf("Edited %s: %s", c.named(in.Path), did)), nil
 }
 
 // allowEdit also minds what may be read: an edit tells what the file has. Who
@@ -88,7 +91,7 @@ func (c *call) allowEdit(p string) (backends.Resolution, error) {
 }
 
 func (c *call) edited(e backends.EditResult, text string) *answer {
-	c.conn.saw(e.Resolved, e.Version)
+	c.conn.saw(e.Resolution, e.Version)
 	diff := valid(e.Diff)
 	return &answer{
 		text:   text,

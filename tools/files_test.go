@@ -118,6 +118,41 @@ func TestEditIsRefusedWhenTheFileChangedSinceItWasRead(t *testing.T) {
 	b.ok("edit_file", args{"path": "f", "old_string": "whole", "new_string": "part"})
 }
 
+func TestStalenessFollowsThePathThatWasRead(t *testing.T) {
+	dir := t.TempDir()
+	for _, v := range []string{"v1", "v2"} {
+		if err := os.WriteFile(filepath.Join(dir, v), []byte("same\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	link := filepath.Join(dir, "cur")
+	point := func(target string) {
+		t.Helper()
+		if err := os.Remove(link); err != nil && !os.IsNotExist(err) {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(target, link); err != nil {
+			t.Fatal(err)
+		}
+	}
+	point("v1")
+	b := onLocal(t, dir, Options{})
+	b.ok("read_file", args{"path": "cur"})
+	point("v2")
+	edit := args{"path": "cur", "old_string": "same", "new_string": "edited"}
+	b.fails(backends.CodeStale, "edit_file", edit, "another file")
+	b.ok("read_file", args{"path": "cur"})
+	b.ok("edit_file", edit)
+
+	// A read that shows nothing has not shown the change.
+	b.ok("read_file", args{"path": "v1"})
+	if err := os.WriteFile(filepath.Join(dir, "v1"), []byte("same, but changed\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	b.fails(backends.CodeInvalidArgument, "read_file", args{"path": "v1", "offset": 99})
+	b.fails(backends.CodeStale, "edit_file", args{"path": "v1", "old_string": "same", "new_string": "x"})
+}
+
 func TestHashlineEdit(t *testing.T) {
 	b := onState(t, Options{EditFormat: EditByLine})
 	b.ok("write_file", args{"path": "f", "content": "one\ntwo\nthree\n"})
@@ -269,10 +304,12 @@ func TestResultsStayUnderOneMegabyte(t *testing.T) {
 				{"read_file", args{"path": "wide.txt"}},
 				{"grep", args{"pattern": ".", "output_mode": "content", "context": 100}},
 				{"ls", args{"path": "many"}},
+				{"grep", args{"pattern": "absent" + strings.Repeat("x?", 300_000)}},
+				{"write_file", args{"path": strings.Repeat("./", 600_000) + "x", "content": ""}},
 			} {
 				r := s.call(c.tool, c.args)
-				if r.IsError {
-					t.Fatalf("%s: %s", c.tool, text(r))
+				if r.IsError && c.tool != "grep" {
+					t.Fatalf("%s: %.200s", c.tool, text(r))
 				}
 				encoded, err := json.Marshal(r)
 				if err != nil {

@@ -52,7 +52,7 @@ func (c *call) glob(in globArgs) (*answer, error) {
 		f["truncated"] = true
 	}
 	if found.Total == 0 {
-		text.force(fmt.Sprintf("No files match %s in %s", oneLine(in.Pattern), c.show(found.Path)))
+		text.force(fmt.Sprintf("No files match %s in %s", clip(oneLine(in.Pattern), 200), clip(c.show(found.Path), 500)))
 	}
 	if found.Skipped > 0 {
 		text.force(fmt.Sprintf("(%d directories could not be read)", found.Skipped))

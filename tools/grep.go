@@ -93,7 +93,7 @@ func (c *call) grep(in grepArgs) (*answer, error) {
 		f["truncated"] = true
 	}
 	if found.Total == 0 {
-		text.force(fmt.Sprintf("No matches for %s in %s", oneLine(in.Pattern), c.show(found.Path)))
+		text.force(fmt.Sprintf("No matches for %s in %s", clip(oneLine(in.Pattern), 200), clip(c.show(found.Path), 500)))
 	}
 	if found.Withheld > 0 {
 		text.force(fmt.Sprintf("(%d file(s) were not searched: reading them needs approval; read_file asks for it)", found.Withheld))

@@ -51,11 +51,12 @@ func (c *call) readFile(in readFileArgs) (*answer, error) {
 	if err := c.allowFound(permissions.Read, file.Resolution); err != nil {
 		return nil, err
 	}
-	c.conn.saw(file.Resolved, file.Version)
 	if in.Offset > 0 && in.Offset >= file.TotalLines {
 		return nil, backends.Errorf(backends.CodeInvalidArgument, "read", file.Path,
 			"offset %d is past the end; the file has %d lines, and offset counts from 0", in.Offset, file.TotalLines)
 	}
+
+	c.conn.saw(file.Resolution, file.Version)
 
 	text, shown := c.renderLines(file.Lines, in.Offset, hashes)
 	f := facts{"path": valid(file.Path), "total_lines": file.TotalLines}

@@ -92,7 +92,7 @@ func TestReferenceIsFresh(t *testing.T) {
 	b.WriteString("# The tools\n\n" +
 		"What a model reads about each tool, in the profile `coding`; with `--profile agent` the paragraph after the\n" +
 		"first is left out. Written by `go test ./tools -update`.\n\n" +
-		"Every result carries, in `_meta`, `mcp-workspace/ref`, and where they apply `mcp-workspace/` `path`, `count`,\n" +
+		"Results carry, in `_meta`, `mcp-workspace/ref` once a workspace is open, and where they apply `mcp-workspace/` `path`, `count`,\n" +
 		"`total_lines`, `truncated`, `diff`, `exit_code` and `output_file`. A failure is a result with `isError`, a text\n" +
 		"that begins with `Error: `, and `mcp-workspace/code`:\n\n" +
 		"`not_found` `is_directory` `not_directory` `permission_denied` `approval_required` `approval_refused` `stale`\n" +

@@ -32,10 +32,10 @@ func (c *call) writeFile(in writeFileArgs) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.conn.saw(wrote.Resolved, wrote.Version)
+	c.conn.saw(wrote.Resolution, wrote.Version)
 	out := writeFileOutput{Path: valid(wrote.Path), Lines: wrote.Lines, Bytes: wrote.Bytes, Created: wrote.Created}
 	return &answer{
-		text:   fmt.Sprintf("Wrote %d lines to %s", wrote.Lines, oneLine(in.Path)),
+		text:   fmt.Sprintf("Wrote %d lines to %s", wrote.Lines, c.named(in.Path)),
 		facts:  facts{"path": valid(wrote.Path), "total_lines": wrote.Lines},
 		output: out,
 	}, nil

@@ -4,8 +4,8 @@
 // [backends.Workspace].
 //
 // The package knows paths, bytes and patterns. It knows no backend, no
-// ruleset and no protocol, and imports little, because it is also compiled
-// into the agent that runs inside containers.
+// ruleset and no protocol, and imports little, so that it can be compiled into
+// a small program that runs where the files are.
 package fsops
 
 import (

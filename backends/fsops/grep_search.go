@@ -347,7 +347,7 @@ func (s *grepSearch) searchLongLine() error {
 			}
 		}
 		piece := s.buf[:end]
-		matched = matched || s.pattern.regexp(begin, ended).Match(piece)
+		matched = matched || s.matchPiece(piece, begin, ended)
 		if begin {
 			head, _ = grepCutLine(piece, s.out.maxLine)
 		}
@@ -368,4 +368,20 @@ func (s *grepSearch) searchLongLine() error {
 	}
 	s.out.longLine(head, max(0, chars-utf8.RuneCountInString(head)), matched)
 	return nil
+}
+
+// matchPiece tells whether a piece of a line matches; begin and end tell
+// whether it has the line's.
+func (s *grepSearch) matchPiece(piece []byte, begin, end bool) bool {
+	if s.finder != nil {
+		s.finder.start(piece)
+		at, proof := s.finder.next(0)
+		if at == len(piece) {
+			return false
+		}
+		if proof {
+			return true
+		}
+	}
+	return s.pattern.regexp(begin, end).Match(piece)
 }

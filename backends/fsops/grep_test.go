@@ -348,6 +348,64 @@ func TestGrepExplainsPatterns(t *testing.T) {
 	}
 }
 
+func TestGrepLiterals(t *testing.T) {
+	for _, c := range []struct {
+		pattern string
+		texts   []string // looked for
+		others  [][]string
+		first   bool // texts are where a match begins
+		exact   bool
+	}{
+		{`needle`, []string{"needle"}, nil, true, true},
+		{`needle[A-Z]\w+Tree`, []string{"Tree"}, [][]string{{"needle"}}, false, false},
+		{`QJ\w+return`, []string{"QJ"}, [][]string{{"return"}}, true, false},
+		{`\w+Deadline\w+`, []string{"Deadline"}, nil, false, false},
+		{`(?:foo|bar)+ZQ`, []string{"ZQ"}, [][]string{{"foo", "bar"}}, false, false},
+		{`(?:Zoo|Jar)\d+|Qux`, []string{"Zoo", "Jar", "Qux"}, nil, true, false},
+		{`\w+Zoo|Qux`, []string{"Zoo", "Qux"}, nil, false, false},
+		{`(?:foo)?`, nil, nil, false, false},
+		{`x*(?:foo)?|Bar`, nil, nil, false, false},
+		{`^Foo\b`, []string{"Foo"}, nil, true, false},
+		{`\d+`, []string{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"}, nil, true, false},
+		{`[^a]`, nil, nil, false, false},
+	} {
+		p, err := compileGrep(backends.GrepRequest{Pattern: c.pattern})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var others [][]string
+		for _, set := range p.need.others {
+			others = append(others, set.texts)
+		}
+		if !slices.Equal(p.need.texts, c.texts) || !slices.EqualFunc(others, c.others, slices.Equal) || p.need.first != c.first || p.need.exact != c.exact {
+			t.Errorf("%s: %+v", c.pattern, p.need)
+		}
+	}
+}
+
+// TestGrepWhereLiteralsDoNotHelp searches files in which nearly every line has
+// the literal that the pattern needs, block after block.
+func TestGrepWhereLiteralsDoNotHelp(t *testing.T) {
+	var b strings.Builder
+	var want []string
+	for n := 1; b.Len() < 3*grepBlock; n++ {
+		if n%1000 == 0 {
+			b.WriteString("Zoo of 9 animals\n")
+			want = append(want, fmt.Sprintf("%d:Zoo of 9 animals", n))
+			continue
+		}
+		b.WriteString("Zoo of animals\n")
+	}
+	got := grepLinesOf(t, b.String(), backends.GrepRequest{Pattern: `Zoo \w+ [0-9] animals`})
+	if !slices.Equal(got, want) {
+		t.Errorf("%d lines, want %d", len(got), len(want))
+	}
+	got = grepLinesOf(t, b.String(), backends.GrepRequest{Pattern: `Zoo .*[3-9]`})
+	if !slices.Equal(got, want) {
+		t.Errorf("%d lines, want %d", len(got), len(want))
+	}
+}
+
 func TestGrepMemoryIsBounded(t *testing.T) {
 	dir := t.TempDir()
 	f, err := os.Create(filepath.Join(dir, "big"))
@@ -377,7 +435,7 @@ func TestGrepMemoryIsBounded(t *testing.T) {
 
 // FuzzGrep compares a search with the obvious way to do it.
 func FuzzGrep(f *testing.F) {
-	for _, p := range []string{"a", "ab|c", "(?i)k", "^a$", `\bA\b`, "[ab]c?", "a.b", `\s`, "x*", "é", "(a|b)+c", "a{2,3}", "[^a]b", `\x{fffd}`, "ß", "(?s).b", "s", `a\nb`, `\Aa`, `a\z`, `$\n^`} {
+	for _, p := range []string{"a", "ab|c", "(?i)k", "^a$", `\bA\b`, "[ab]c?", "a.b", `\s`, "x*", "é", "(a|b)+c", "a{2,3}", "[^a]b", `\x{fffd}`, "ß", "(?s).b", "s", `a\nb`, `\Aa`, `a\z`, `$\n^`, `a\w*B`, `ab.+c|\wB`, `^a+.*[bk]$`, `(ab|A).s`} {
 		for _, c := range []string{"a\nab\r\nABC\n", "\u212a s\u017f é\xff\n\n", "b\r\na\r\nb"} {
 			f.Add(p, []byte(c), false, false)
 			f.Add(p, []byte(c), true, true)
@@ -412,6 +470,10 @@ func FuzzGrep(f *testing.F) {
 		var got []int
 		for _, l := range lines {
 			got = append(got, l.Number)
+		}
+		s.direct = 1 // without looking for literals
+		if _, again, err := s.search(t.Context(), bytes.NewReader(content), func() int { return grepKeepAll }); err != nil || !slices.Equal(again, lines) {
+			t.Errorf("pattern %q (fold %v, multiline %v) in %q: without literals %v, %v; with %v", pattern, fold, multi, content, again, err, lines)
 		}
 
 		text := bytes.ReplaceAll(bytes.TrimPrefix(content, []byte("\xef\xbb\xbf")), []byte("\r\n"), []byte("\n"))

@@ -12,7 +12,7 @@ func isBinary(head []byte) bool {
 }
 
 // signatures are the formats worth naming to whoever asked for a binary file.
-// (net/http would know more and weigh megabytes in the guest agent.)
+// (net/http would know more, and weighs megabytes.)
 var signatures = []struct {
 	offset int
 	magic  string

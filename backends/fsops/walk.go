@@ -181,6 +181,7 @@ func (w *walk) do(ctx context.Context, worker *walkWorker, job walkJob, start *w
 	return w.enter(ctx, worker, job.dir, dir, entries)
 }
 
+// read opens a directory and lists it.
 func (w *walk) read(dir *walkDir) (*sharedDir, []fs.DirEntry, error) {
 	d, err := w.tree.openDir(dir.real)
 	if err != nil {

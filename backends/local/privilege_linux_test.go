@@ -142,18 +142,20 @@ func TestFullFileSystem(t *testing.T) {
 	big := strings.Repeat("x", 2<<20)
 	old := strings.Repeat("o", 300<<10)
 	place(t, dir+"/f", old)
-	place(t, dir+"/linked", old)
-	must(t, os.Link(dir+"/linked", dir+"/other"))
-	for _, name := range []string{"f", "linked", "new"} {
+	place(t, dir+"/source", old)
+	place(t, dir+"/mounted", "")
+	must(t, unix.Mount(dir+"/source", dir+"/mounted", "", unix.MS_BIND, ""))
+	defer unmount(t, dir+"/mounted")
+	for _, name := range []string{"f", "mounted", "new"} {
 		_, err := ws.Write(t.Context(), backends.WriteRequest{Path: name, Content: strings.NewReader(big)})
 		wantCode(t, "Write "+name, err, backends.CodeTooLarge)
 	}
 	// In place, with room for the new file beside the old one but not within it.
 	must(t, os.Remove(dir+"/f"))
 	place(t, dir+"/filler", strings.Repeat("f", 200<<10))
-	_, err := ws.Write(t.Context(), backends.WriteRequest{Path: "linked", Content: strings.NewReader(big[:500<<10])})
+	_, err := ws.Write(t.Context(), backends.WriteRequest{Path: "mounted", Content: strings.NewReader(big[:500<<10])})
 	wantCode(t, "Write in place", err, backends.CodeTooLarge)
-	if get(t, dir+"/linked") != old || get(t, dir+"/other") != old {
+	if get(t, dir+"/source") != old {
 		t.Error("the old content was lost")
 	}
 	noTemps(t, dir)

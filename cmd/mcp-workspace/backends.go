@@ -22,6 +22,9 @@ type registration struct {
 	// check refuses settings that cannot work together. May be nil.
 	check func(*settings) error
 	open  func(context.Context, *settings, *slog.Logger) (backends.Backend, error)
+	// keeps tells whether a workspace without a name outlives the program, and
+	// is found again by its ref only. Nil: it does not.
+	keeps func(*settings) bool
 }
 
 // registry is the one place where backends are named.
@@ -31,6 +34,7 @@ var registry = map[string]registration{
 		flags:   []string{"store"},
 		check:   checkState,
 		open:    openState,
+		keeps:   func(s *settings) bool { return s.store != "memory" },
 	},
 	"local": {
 		ruleset: "default",

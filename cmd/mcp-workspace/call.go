@@ -27,7 +27,8 @@ func callCommand() *cobra.Command {
 		Use:   "call TOOL [key=value … | JSON]",
 		Short: "Call one tool and print what it answers, or with - calls from standard input",
 		Long: `Call one tool and print the text it answers. The exit status is 1 when the tool
-fails.
+fails. A command that ends with another exit code than 0 is an answer of execute
+and no failure of it.
 
 With - in place of a tool, calls are read from standard input as JSON lines,
 

@@ -230,8 +230,9 @@ func TestARefIsFoundByAnotherProcess(t *testing.T) {
 		if got := run(t, "call", "read_file", "path=a.txt", flag, "--ref="+ref); got != "     1\tx\n" {
 			t.Errorf("reading it by its ref printed %q", got)
 		}
-		if got := run(t, "call", "ls", flag); !strings.Contains(got, "empty") {
-			t.Errorf("another workspace has %q", got)
+		other := program{args: []string{"call", "ls", flag}}.run(t)
+		if !strings.Contains(other.stdout, "empty") || !strings.Contains(other.stderr, "ref=state:") {
+			t.Errorf("another workspace has %+v", other)
 		}
 
 		gone := program{args: []string{"call", "ls", flag, "--ref=state:gone"}}.run(t)

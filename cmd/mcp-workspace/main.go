@@ -12,6 +12,8 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"github.com/mcp-workspace/mcp-workspace/internal/version"
 )
 
 func main() { os.Exit(execute()) }
@@ -72,6 +74,8 @@ Without a command it serves MCP on standard input and output.
 Every flag can also be set by an environment variable (MCP_WORKSPACE_ and its
 name in upper case, "_" for "-") and by a key of the YAML file that --config
 names. A flag beats the environment, which beats the file.`
+	root.Version = version.String()
+	root.SetVersionTemplate("mcp-workspace {{.Version}}\n")
 	root.SilenceErrors = true
 	root.SilenceUsage = true
 	root.CompletionOptions.HiddenDefaultCmd = true

@@ -64,7 +64,7 @@ func permissionsCheckCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check OPERATION TARGET",
 		Short: "Say whether an operation on a path, or a command, is allowed, and which rule decides",
-		Long: `Print allow, ask or deny, and in the next line which rule decides. The target of
+		Long: `Print allow, ask or deny, then which rule decides, then on what. The target of
 execute is a command, of any other operation a path.
 
 The check sees the text only: what symlinks lead to, and what a shell pattern
@@ -89,7 +89,7 @@ stands for, is known once there is a workspace.`,
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s\n%s\n", d.Action, d.Why)
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s\n%s\n%s of %s\n", d.Action, d.Why, d.Operation, d.Target)
 			return err
 		},
 	}

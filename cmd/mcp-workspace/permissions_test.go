@@ -74,7 +74,7 @@ execute:
 			args = append(args, "--permissions="+rules)
 		}
 		lines := strings.Split(run(t, args...), "\n")
-		if len(lines) != 3 || lines[0] != c.action || lines[1] == "" || !strings.Contains(lines[1], c.rule) || lines[2] != "" {
+		if len(lines) != 4 || lines[0] != c.action || lines[1] == "" || !strings.Contains(lines[1], c.rule) || !strings.Contains(lines[2], " of ") || lines[3] != "" {
 			t.Errorf("%q printed %q, want %q and then %q", c.args, lines, c.action, c.rule)
 		}
 	}

@@ -48,6 +48,9 @@ func (p program) command(t *testing.T) *exec.Cmd {
 	}
 	cmd := exec.CommandContext(t.Context(), self, p.args...)
 	cmd.Env = append([]string{asProgram + "=1"}, p.env...)
+	if testing.CoverMode() != "" { // or the program warns on standard error
+		cmd.Env = append(cmd.Env, "GOCOVERDIR="+t.TempDir())
+	}
 	cmd.Dir = p.dir
 	if cmd.Dir == "" {
 		cmd.Dir = t.TempDir()

@@ -41,6 +41,7 @@ func (s *settings) withServer(cmd *cobra.Command, serve func(*server.MCPServer) 
 		return err
 	}
 	defer func() {
+		s.noteKept(session.Tools().Ref())
 		// Also when ctx has ended: what was asked for is still done.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTime)
 		defer cancel()
@@ -56,6 +57,14 @@ func (s *settings) withServer(cmd *cobra.Command, serve func(*server.MCPServer) 
 		}
 	}()
 	return serve(srv)
+}
+
+// noteKept tells how a workspace is found again that has no name.
+func (s *settings) noteKept(ref string) {
+	keeps := registry[s.backend].keeps
+	if ref != "" && s.name == "" && s.ref == "" && !s.destroyOnExit && keeps != nil && keeps(s) {
+		s.logger().Info("the workspace is kept; --ref finds it again, or give it a --name", "ref", ref)
+	}
 }
 
 // newServer is an MCP server with the tools.

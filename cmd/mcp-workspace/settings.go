@@ -137,7 +137,7 @@ func (s *settings) checkWorkspace() error {
 			return s.wrong("ref", "names a workspace of %s, but the backend is %s; add --backend %s", ref.Provider, s.backend, ref.Provider)
 		}
 	}
-	if s.name != "" {
+	if s.given("name") {
 		if err := backends.ValidName(s.name); err != nil {
 			return s.wrong("name", "is wrong: %v", err)
 		}

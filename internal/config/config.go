@@ -98,7 +98,7 @@ func Load(flags *pflag.FlagSet, environ []string, sections Sections) (*Settings,
 func settable(flags *pflag.FlagSet) []string {
 	var names []string
 	flags.VisitAll(func(f *pflag.Flag) {
-		if f.Name != "help" {
+		if f.Name != "help" && f.Name != "version" {
 			names = append(names, f.Name)
 		}
 	})

@@ -2,7 +2,8 @@
 // input and output, and writes, edits, finds and reads a file through it.
 //
 //	go run ./examples/clients/go                              # starts mcp-workspace
-//	go run ./examples/clients/go mcp-workspace --backend local --root /tmp/demo
+//	mkdir -p /tmp/demo
+//	go run ./examples/clients/go mcp-workspace --backend local --root /tmp/demo --permissions permissive
 //
 // The server's command may also be given in MCP_SERVER, its words separated
 // by spaces.
@@ -12,6 +13,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
@@ -42,6 +44,9 @@ func run(ctx context.Context, command []string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, c.Close()) }()
+	if stderr, ok := client.GetStderr(c); ok {
+		go io.Copy(os.Stderr, stderr) // what the server has to say
+	}
 
 	var hello mcp.InitializeRequest
 	hello.Params.ProtocolVersion = mcp.LATEST_PROTOCOL_VERSION

@@ -3,7 +3,8 @@ and writes, edits, finds and reads a file through it.
 
     pip install -r requirements.txt
     python main.py                               starts mcp-workspace
-    python main.py mcp-workspace --backend local --root /tmp/demo
+    mkdir -p /tmp/demo
+    python main.py mcp-workspace --backend local --root /tmp/demo --permissions permissive
 
 The server's command may also be given in MCP_SERVER, its words separated by
 spaces.

@@ -3,7 +3,8 @@
 //
 //   npm install
 //   npm start                                    starts mcp-workspace
-//   npm start -- mcp-workspace --backend local --root /tmp/demo
+//   mkdir -p /tmp/demo
+//   npm start -- mcp-workspace --backend local --root /tmp/demo --permissions permissive
 //
 // The server's command may also be given in MCP_SERVER, its words separated by
 // spaces.
