@@ -2,37 +2,50 @@ package backends
 
 import (
 	"context"
+	"errors"
+	"io"
 	"sync"
+	"time"
 )
+
+// closePatience is how long Close lets an opening in flight come to its end by
+// itself before it is told to give up.
+const closePatience = 2 * time.Second
 
 // Lazy is a connection to one environment that is created, or attached to,
 // with the first operation and not before. It is safe for concurrent use:
 // callers that come first together share one environment.
+//
+// A workspace that has answered CodeUnavailable is attached to anew, by its
+// ref, for the next caller: what was gone may be back.
 type Lazy struct {
-	provider string
-	open     func(context.Context) (Workspace, error)
+	backend Backend
+	create  func(context.Context) (Workspace, error) // the first opening
 
 	mu      sync.Mutex
-	ws      Workspace
+	ws      *watched
+	lost    bool       // ws has answered CodeUnavailable
+	former  []*watched // those that ws took the place of; calls may be using them
 	opening *opening
 	closed  bool
 }
 
-// opening is one attempt in flight; its fields are set when done is closed.
+// opening is one attempt in flight; ws and err are set when done is closed.
 type opening struct {
-	done chan struct{}
-	ws   Workspace
-	err  error
+	cancel context.CancelFunc
+	done   chan struct{}
+	ws     Workspace
+	err    error
 }
 
 // Create returns a Lazy whose first use creates an environment.
 func Create(b Backend, spec Spec) *Lazy {
-	return &Lazy{provider: b.Provider(), open: func(ctx context.Context) (Workspace, error) { return b.Create(ctx, spec) }}
+	return &Lazy{backend: b, create: func(ctx context.Context) (Workspace, error) { return b.Create(ctx, spec) }}
 }
 
 // Attach returns a Lazy whose first use attaches to ref.
 func Attach(b Backend, ref Ref) *Lazy {
-	return &Lazy{provider: b.Provider(), open: func(ctx context.Context) (Workspace, error) { return b.Attach(ctx, ref) }}
+	return &Lazy{backend: b, create: func(ctx context.Context) (Workspace, error) { return b.Attach(ctx, ref) }}
 }
 
 // Workspace opens the environment if that has not happened yet. A caller whose
@@ -44,7 +57,7 @@ func (l *Lazy) Workspace(ctx context.Context) (Workspace, error) {
 		l.mu.Unlock()
 		return nil, Errorf(CodeUnavailable, "open", "", "the connection to this workspace is closed")
 	}
-	if l.ws != nil {
+	if l.ws != nil && !l.lost {
 		ws := l.ws
 		l.mu.Unlock()
 		return ws, nil
@@ -52,8 +65,15 @@ func (l *Lazy) Workspace(ctx context.Context) (Workspace, error) {
 	o := l.opening
 	if o == nil {
 		o = &opening{done: make(chan struct{})}
+		opening, cancel := context.WithCancel(context.WithoutCancel(ctx))
+		o.cancel = cancel
 		l.opening = o
-		go l.finish(context.WithoutCancel(ctx), o)
+		open := l.create
+		if l.ws != nil {
+			ref := l.ws.Ref()
+			open = func(ctx context.Context) (Workspace, error) { return l.backend.Attach(ctx, ref) }
+		}
+		go l.finish(opening, o, open)
 	}
 	l.mu.Unlock()
 
@@ -66,19 +86,25 @@ func (l *Lazy) Workspace(ctx context.Context) (Workspace, error) {
 	}
 }
 
-func (l *Lazy) finish(ctx context.Context, o *opening) {
-	o.ws, o.err = l.open(ctx)
+func (l *Lazy) finish(ctx context.Context, o *opening, open func(context.Context) (Workspace, error)) {
+	defer o.cancel()
+	ws, err := open(ctx)
 	l.mu.Lock()
 	l.opening = nil
-	if o.err == nil {
-		l.ws = o.ws
+	if err == nil {
+		if l.ws != nil {
+			l.former = append(l.former, l.ws)
+		}
+		l.ws, l.lost = &watched{ws, l}, false
+		o.ws = l.ws
 	}
+	o.err = err
 	l.mu.Unlock()
 	close(o.done)
 }
 
 // Provider is that of the environment's backend.
-func (l *Lazy) Provider() string { return l.provider }
+func (l *Lazy) Provider() string { return l.backend.Provider() }
 
 // Ref returns the ref of the environment, and whether there is one yet.
 func (l *Lazy) Ref() (Ref, bool) {
@@ -90,21 +116,98 @@ func (l *Lazy) Ref() (Ref, bool) {
 	return l.ws.Ref(), true
 }
 
-// Close ends the connection, waiting for an opening in flight. The environment
-// stays.
+// Close ends the connection, waiting for an opening in flight, which is
+// cancelled after 2 s. The environment stays.
 func (l *Lazy) Close() error {
 	l.mu.Lock()
 	l.closed = true
 	o := l.opening
 	l.mu.Unlock()
 	if o != nil {
+		impatient := time.AfterFunc(closePatience, o.cancel)
 		<-o.done
+		impatient.Stop()
 	}
 	l.mu.Lock()
-	ws := l.ws
-	l.mu.Unlock()
-	if ws == nil {
-		return nil
+	defer l.mu.Unlock()
+	var errs []error
+	for _, w := range l.former {
+		errs = append(errs, w.Close())
 	}
-	return ws.Close()
+	l.former = nil
+	if l.ws != nil {
+		errs = append(errs, l.ws.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// watched is a workspace of a Lazy, which hears when it is unavailable.
+type watched struct {
+	Workspace
+	lazy *Lazy
+}
+
+// saw returns err, which an operation has failed with.
+func (w *watched) saw(err error) error {
+	if CodeOf(err) == CodeUnavailable {
+		w.lazy.mu.Lock()
+		defer w.lazy.mu.Unlock()
+		w.lazy.lost = w.lazy.lost || w.lazy.ws == w
+	}
+	return err
+}
+
+func (w *watched) Resolve(ctx context.Context, path string) (Resolution, error) {
+	res, err := w.Workspace.Resolve(ctx, path)
+	return res, w.saw(err)
+}
+
+func (w *watched) Stat(ctx context.Context, path string) (FileInfo, error) {
+	res, err := w.Workspace.Stat(ctx, path)
+	return res, w.saw(err)
+}
+
+func (w *watched) Open(ctx context.Context, path string) (io.ReadCloser, FileInfo, error) {
+	file, info, err := w.Workspace.Open(ctx, path)
+	return file, info, w.saw(err)
+}
+
+func (w *watched) List(ctx context.Context, req ListRequest) (ListResult, error) {
+	res, err := w.Workspace.List(ctx, req)
+	return res, w.saw(err)
+}
+
+func (w *watched) Read(ctx context.Context, req ReadRequest) (ReadResult, error) {
+	res, err := w.Workspace.Read(ctx, req)
+	return res, w.saw(err)
+}
+
+func (w *watched) Write(ctx context.Context, req WriteRequest) (WriteResult, error) {
+	res, err := w.Workspace.Write(ctx, req)
+	return res, w.saw(err)
+}
+
+func (w *watched) Edit(ctx context.Context, req EditRequest) (EditResult, error) {
+	res, err := w.Workspace.Edit(ctx, req)
+	return res, w.saw(err)
+}
+
+func (w *watched) EditLines(ctx context.Context, req EditLinesRequest) (EditResult, error) {
+	res, err := w.Workspace.EditLines(ctx, req)
+	return res, w.saw(err)
+}
+
+func (w *watched) Glob(ctx context.Context, req GlobRequest) (GlobResult, error) {
+	res, err := w.Workspace.Glob(ctx, req)
+	return res, w.saw(err)
+}
+
+func (w *watched) Grep(ctx context.Context, req GrepRequest) (GrepResult, error) {
+	res, err := w.Workspace.Grep(ctx, req)
+	return res, w.saw(err)
+}
+
+func (w *watched) Run(ctx context.Context, req Command) (Exit, error) {
+	res, err := w.Workspace.Run(ctx, req)
+	return res, w.saw(err)
 }

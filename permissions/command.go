@@ -43,6 +43,7 @@ type checker struct {
 	over     bool // a limit was reached
 	denyOnly int  // over 0: only what a rule denies counts
 	resolved map[string]resolution
+	linked   map[string]string // symlinks that the script itself makes
 }
 
 type resolution struct {
@@ -59,10 +60,11 @@ func (r *Ruleset) Command(script string, sh Shell) Decision {
 	if list == nil {
 		return Decision{Action: Deny, Operation: Execute, Target: script, Why: "the ruleset has not been made ready"}
 	}
-	c := &checker{rules: r, exec: list, sh: sh, resolved: map[string]resolution{}}
+	c := &checker{rules: r, exec: list, sh: sh, resolved: map[string]resolution{}, linked: map[string]string{}}
 	c.script(script, c.newState(), stdin{}, 0)
 	if c.over {
 		c.askFor(script, "the command is too long or too deeply nested to be checked")
+		c.note(c.exec.byDefault(script)) // of what has not been looked at
 	}
 	if !c.judged {
 		// Nothing but assignments and the like: the line decides as a whole.
@@ -110,7 +112,15 @@ func (c *checker) resolve(p string) resolution {
 	if r, ok := c.resolved[p]; ok {
 		return r
 	}
+	asked := p
 	r := resolution{path: p}
+	for link, to := range c.linked {
+		if rest, below := strings.CutPrefix(p, link); below && (rest == "" || rest[0] == '/') {
+			p = to + rest // one of them: links to links are not followed
+			r.path = p
+			break
+		}
+	}
 	if c.sh != nil && c.denyOnly == 0 {
 		if c.resolves++; c.resolves > maxResolves {
 			c.over = true
@@ -120,6 +130,6 @@ func (c *checker) resolve(p string) resolution {
 			r = resolution{path: to, exists: exists}
 		}
 	}
-	c.resolved[p] = r
+	c.resolved[asked] = r
 	return r
 }

@@ -360,7 +360,7 @@ var permissiveEvasions = []evasion{
 	{"secret, by python", `python -c "print(open('.env').read())"`, Deny},
 	{"secret, by python, escaped", `python -c "print(open('\x2eenv').read())"`, Deny},
 	{"secret, found and read", "find . -name .env -exec cat {} +", Deny},
-	{"secret, found and read by xargs", "find . -name '*.pem' | xargs cat", Allow}, // its input is not known; see the manual
+	{"secret, found and read by xargs", "find . -name '*.pem' | xargs cat", Ask},
 	{"secret, written", "echo x > .env", Deny},
 	{"secret, appended", "echo x >> src/../.env", Deny},
 	{"secret, tee", "echo x | tee -a .env", Deny},

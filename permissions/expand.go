@@ -162,9 +162,16 @@ func (e *expander) literal(s string, first bool) {
 	if first && strings.HasPrefix(s, "~") {
 		user, rest, slash := strings.Cut(s[1:], "/")
 		if !strings.ContainsAny(user, `\*?[`) {
-			switch user {
-			case "+":
-				e.cur = join(e.cur, quotedHoles(e.w.state.lookup("PWD")))
+			st := e.w.state
+			switch {
+			case user == "":
+				e.cur = join(e.cur, quotedHoles(st.lookup("HOME")))
+			case user == "+":
+				e.cur = join(e.cur, quotedHoles(st.lookup("PWD")))
+			case user == "-" && len(st.been) == 1:
+				e.cur = join(e.cur, quotedHoles(st.been[0]))
+			case strings.Trim(user, "+-0123456789") == "":
+				e.cur.add(piece{kind: hole}) // of the stack of directories
 			default:
 				e.cur.add(piece{kind: home})
 			}
@@ -191,7 +198,7 @@ func (e *expander) literal(s string, first bool) {
 		case c == '*' || c == '?':
 			flush(piece{kind: wild, text: s[i : i+1]})
 		case c == '[':
-			if end := strings.IndexByte(s[i:], ']'); end > 1 && !strings.Contains(s[i:i+end], "/") {
+			if end := classEnd(s[i:]); end > 1 && !strings.Contains(s[i:i+end], "/") {
 				flush(piece{kind: wild, text: s[i : i+end+1]})
 				i += end
 				continue
@@ -247,4 +254,23 @@ func (e *expander) literalGlobs(s string) {
 		e.cur.add(piece{kind: wild, text: s[i : i+1]})
 		s = s[i+1:]
 	}
+}
+
+// classEnd is where the class that s starts with ends, or -1.
+func classEnd(s string) int {
+	at := 1
+	if at < len(s) && (s[at] == '!' || s[at] == '^') {
+		at++
+	}
+	for start := at; at < len(s); at++ {
+		switch {
+		case s[at] == ']' && at > start:
+			return at
+		case s[at] == '[' && at+1 < len(s) && strings.IndexByte(":.=", s[at+1]) >= 0:
+			if end := strings.Index(s[at+2:], s[at+1:at+2]+"]"); end >= 0 {
+				at += 2 + end + 1
+			}
+		}
+	}
+	return -1
 }

@@ -1,8 +1,6 @@
 package permissions
 
 import (
-	"strings"
-
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -36,6 +34,7 @@ func (e *expander) param(p *syntax.ParamExp, whole, quoted bool) {
 	var v value
 	switch {
 	case p.Length:
+		w.substitutions(p)
 		v = value{{kind: digits}}
 	case !simple:
 		w.substitutions(p)
@@ -64,7 +63,7 @@ func (w *walker) expansion(name string, exp *syntax.Expansion) value {
 			}
 		}
 		if (exp.Op == syntax.AssignUnset || exp.Op == syntax.AssignUnsetOrNull) && !set {
-			w.state.vars[name] = []value{arg, {{kind: hole}}}
+			w.state.set(name, arg, value{{kind: hole}})
 		}
 		if !set {
 			return arg // where the environment has it, it is not the script's doing
@@ -75,9 +74,19 @@ func (w *walker) expansion(name string, exp *syntax.Expansion) value {
 	case syntax.ErrorUnset, syntax.ErrorUnsetOrNull:
 		return w.state.lookup(name)
 	case syntax.OtherParamOps:
+		if exp.Word.Lit() != "P" {
+			break
+		}
 		// ${x@P} runs the substitutions in x.
-		if s, ok := w.state.lookup(name).known(); ok && strings.ContainsAny(s, "$`") {
-			w.script("echo \""+strings.ReplaceAll(s, `"`, `\"`)+"\"", w.state.clone(), stdin{}, w.depth+1)
+		held := w.state.vars[name]
+		if name == "@" || name == "*" {
+			held = values(w.state.args)
+		}
+		for _, v := range held {
+			if v.open() {
+				w.askFor(v.String(), "a part of this text, which is expanded, is not known before it runs")
+			}
+			w.expandLater(v)
 		}
 	}
 	return value{{kind: hole, made: true}}

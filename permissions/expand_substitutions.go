@@ -16,6 +16,10 @@ func (w *walker) substitutions(node syntax.Node) {
 		case *syntax.ProcSubst:
 			w.processSubstitution(n)
 			return false
+		case *syntax.ParamExp:
+			if n.Param != nil && n.Exp != nil && n.Exp.Op == syntax.OtherParamOps {
+				w.expansion(n.Param.Value, n.Exp)
+			}
 		}
 		return true
 	})

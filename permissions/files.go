@@ -52,6 +52,9 @@ func (w *walker) programWords(name string, args []field) {
 	operands := w.operands(name, prog, args, taken)
 	writes := prog.writeMode(name, args)
 	for i, a := range operands {
+		if w.exhausted() {
+			return
+		}
 		if (name == "curl" || name == "wget") && !a.value.hasPrefix("file:") {
 			w.optionPaths(name, a)
 			continue
@@ -150,6 +153,9 @@ func (w *walker) operands(name string, prog fileProgram, args []field, taken []b
 // writeWord is a word that a command writes to.
 func (w *walker) writeWord(v value) {
 	w.denyPath(Write, v, true)
+	if w.exhausted() {
+		return
+	}
 	for _, p := range w.state.paths(v) {
 		if s, ok := p.known(); ok && !harmlessDevice(s) {
 			w.redirectRules(p, w.resolve(s).path)

@@ -14,9 +14,17 @@ var gitWritten = byName(map[string]optionNames{
 	"bugreport diagnose": {letters: "o", words: []string{"--output-directory"}, stops: "s"},
 	"checkout-index":     {words: []string{"--prefix"}},
 	"mailsplit":          {words: []string{"-o"}},
+	"config":             {letters: "f", words: []string{"--file"}},
 	"clone init":         {words: []string{"--separate-git-dir"}},
 	"fast-export":        {words: []string{"--export-marks"}},
 	"fast-import":        {words: []string{"--export-marks", "--export-pack-edges"}},
+})
+
+// gitRead are those whose value is read.
+var gitRead = byName(map[string]optionNames{
+	"commit":          {letters: "Ft", words: []string{"--file", "--template", "--pathspec-from-file"}, stops: "cCmSu"},
+	"tag notes merge": {letters: "F", words: []string{"--file"}, stops: "mnuCc"},
+	"grep":            {letters: "f", stops: "ABCemO"},
 })
 
 // gitTexts are options of subcommands whose value is no path.
@@ -42,13 +50,17 @@ func (w *walker) gitWords(args []field) {
 	sub, _ := rest[0].value.known()
 	written := gitWritten[sub]
 	takesPaths := slices.Contains(gitPathArguments, sub)
+	if sub == "check-ignore" || sub == "rm" && (optionNames{words: []string{"--cached"}}).given(rest) {
+		return // about names alone
+	}
 	var operands []value
-	after, pattern := false, sub == "grep"
-	for i := 1; i < len(rest); i++ {
+	after, pattern := false, sub == "grep" && !(optionNames{letters: "ef", stops: "ABCmO"}).given(rest)
+	for i := 1; i < len(rest) && !w.exhausted(); i++ {
 		a := rest[i]
 		s, _ := a.value.known()
 		if !after {
 			v, n := written.at(rest, i)
+			read, readN := gitRead[sub].at(rest, i)
 			switch {
 			case s == "--":
 				after = true
@@ -56,6 +68,10 @@ func (w *walker) gitWords(args []field) {
 			case n > 0:
 				w.writeWord(v)
 				i += n - 1
+				continue
+			case readN > 0:
+				w.denyPath(Read, read, false)
+				i += readN - 1
 				continue
 			case slices.Contains(gitTexts, s), sub == "clone" && slices.Contains(gitCloneTexts, s):
 				i++
@@ -94,12 +110,10 @@ func (w *walker) gitDirectory(global []field) *walker {
 	directory := optionNames{words: []string{"-C"}}
 	for i := range global {
 		if v, n := directory.at(global, i); n > 0 {
-			w = w.in(w.state.clone())
-			var to []value
-			for _, p := range w.state.paths(v) {
-				to = alternatives(to, []value{p})
-			}
-			w.state.cwd = to
+			st := w.state.clone()
+			st.cwd = st.paths(v)
+			w = w.in(st)
+			w.spend(8 * len(st.cwd) * st.cwd[0].size())
 		}
 	}
 	if v := (optionNames{words: []string{"--work-tree"}}).last(global); v != nil {
@@ -116,9 +130,17 @@ func gitTargets(sub string, operands []value) []value {
 		action, _ = operands[0].known()
 	}
 	switch sub {
-	case "rm", "mv", "restore", "init", "clean":
+	case "rm", "mv", "restore", "clean":
+		return operands
+	case "init":
+		if len(operands) == 0 {
+			return []value{text(".")}
+		}
 		return operands
 	case "clone":
+		if len(operands) == 1 {
+			return []value{text(".")}
+		}
 		return from(1)
 	case "worktree":
 		if action == "add" {
@@ -142,13 +164,22 @@ func inRevision(sub string, v value) (value, bool) {
 		return nil, false
 	}
 	head := v[0].text
-	rev, _, ok := strings.Cut(head, ":")
-	if !ok || rev == "" || strings.Contains(rev, "@") || strings.Contains(head, "://") {
+	at := strings.IndexByte(head, ':')
+	if at < 0 || strings.Contains(head, "://") {
 		return nil, false
 	}
 	switch sub {
-	case "push", "fetch", "pull", "clone":
+	case "push", "fetch", "pull", "clone", "remote", "ls-remote", "submodule":
 		return nil, false
 	}
-	return v.trimPrefix(len(rev) + 1), true
+	if at == 0 && len(head) > 2 && head[2] == ':' && strings.IndexByte("0123", head[1]) >= 0 {
+		at = 2 // :0:PATH
+	}
+	if magic, _, ok := strings.Cut(head, ")"); ok && strings.HasPrefix(magic, ":(") && !strings.Contains(magic, "exclude") {
+		at = len(magic)
+	}
+	if at+1 == len(head) && len(v) == 1 {
+		return nil, false
+	}
+	return v.trimPrefix(at + 1), true
 }

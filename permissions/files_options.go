@@ -1,5 +1,7 @@
 package permissions
 
+import "strings"
+
 // writtenByOption are the options whose value is a file that is written or a
 // directory that is written to.
 var writtenByOption = byName(map[string]optionNames{
@@ -95,10 +97,15 @@ var writtenByHabit = optionNames{words: []string{"--output", "--output-file", "-
 // readByOption are the options whose value is a file that is read although it
 // does not look like one, or where other words are not files.
 var readByOption = byName(map[string]optionNames{
-	"curl":   {letters: "TK", words: []string{"--upload-file", "--config", "--netrc-file"}, stops: "AbcCdDeEFhHmoPQrtuUwxXyYz"},
+	"curl":   {letters: "TKb", words: []string{"--upload-file", "--config", "--netrc-file", "--cookie"}, stops: "AcCdDeEFhHmoPQrtuUwxXyYz"},
 	"wget":   {letters: "i", words: []string{"--input-file", "--post-file", "--body-file", "--config", "--load-cookies"}, stops: "aABDeIlOoPQRtTUwX"},
 	"logger": {letters: "f", words: []string{"--file"}, stops: "inpPStu"},
 })
+
+// readAfterAt are options whose value is a file when it starts with "@".
+var readAfterAt = map[string]optionNames{
+	"curl": {letters: "H", words: []string{"--header", "--proxy-header"}, stops: "AbcCdDeEFhKmoPQrtTuUwxXyYz"},
+}
 
 // fileOptions checks the files that options name, and tells which of args
 // are values of those.
@@ -107,6 +114,11 @@ func (w *walker) fileOptions(name string, args []field) (taken []bool) {
 	written, known := writtenByOption[name]
 	_, wellKnown := filePrograms[name]
 	read := readByOption[name]
+	readAfterAt[name].each(args, func(v value) {
+		if v.hasPrefix("@") {
+			w.denyPath(Read, v.trimPrefix(1), false)
+		}
+	})
 	for i := 1; i < len(args); i++ {
 		if s, _ := args[i].value.known(); s == "--" {
 			break
@@ -124,7 +136,7 @@ func (w *walker) fileOptions(name string, args []field) (taken []bool) {
 			}
 		}
 		if n == 0 {
-			if v, n = read.at(args, i); n > 0 {
+			if v, n = read.at(args, i); n > 0 && !(name == "curl" && strings.Contains(v.String(), "=")) { // a cookie
 				w.denyPath(Read, v, true)
 			}
 		}

@@ -1,12 +1,15 @@
 package permissions
 
-import "strings"
+import (
+	"path"
+	"strings"
+)
 
 // useFile decides about a file that a redirection or an option opens: rules
 // and default of op apply.
 func (w *walker) useFile(op Operation, v value) {
 	list := w.rules.compiled[op]
-	for _, p := range w.state.paths(v) {
+	for _, p := range w.paths(v) {
 		if !w.spend(p.work() * len(list.rules)) {
 			w.note(list.byDefault(p.String()))
 			return
@@ -18,7 +21,11 @@ func (w *walker) useFile(op Operation, v value) {
 				continue
 			}
 			resolved = w.resolve(s).path
-			w.note(w.rules.Path(op, s, resolved))
+			if d := w.rules.Path(op, s, resolved); d.Rule == nil && network(s) {
+				w.note(w.exec.byDefault("> " + s)) // it is no file: it sends what the command prints
+			} else {
+				w.note(d)
+			}
 		} else {
 			rule, capped := w.holdPath(op, p)
 			w.noteHeld(op, p, rule, capped)
@@ -30,6 +37,35 @@ func (w *walker) useFile(op Operation, v value) {
 			w.redirectRules(p, resolved)
 		}
 	}
+}
+
+// paths are the absolute forms of v, and where symlinks before a ".." lead the
+// kernel to another directory than the text says, that one too.
+func (w *walker) paths(v value) []value {
+	out := w.state.paths(v)
+	s, known := v.known()
+	if !known || !strings.Contains(s, "..") || w.sh == nil {
+		return out
+	}
+	dirs := w.state.cwd
+	if strings.HasPrefix(s, "/") {
+		dirs = []value{text("/")}
+	}
+	for _, dir := range dirs {
+		at, known := dir.known()
+		if !known {
+			continue
+		}
+		for name := range strings.SplitSeq(s, "/") {
+			if name == ".." {
+				at = path.Dir(w.resolve(at).path)
+			} else {
+				at = path.Join(at, name)
+			}
+		}
+		out = alternatives(out, []value{text(at)})
+	}
+	return out
 }
 
 // redirectRules holds "> path" against the rules of execute that are about
@@ -128,6 +164,9 @@ func lastComponent(v value) (value, int) {
 // denyPath notes a rule of op that denies path v; its default and what it asks
 // for do not count. With below also a rule that denies everything below v.
 func (w *walker) denyPath(op Operation, v value, below bool) {
+	if w.exhausted() {
+		return
+	}
 	if v.has(wild) {
 		if paths, ok := w.glob(v); ok {
 			for _, p := range paths {
@@ -137,7 +176,7 @@ func (w *walker) denyPath(op Operation, v value, below bool) {
 		}
 	}
 	list := w.rules.compiled[op]
-	for _, p := range w.state.paths(v) {
+	for _, p := range w.paths(v) {
 		if work := p.work() * len(list.rules); below && !w.spend(8*work) || !w.spend(work) {
 			return
 		}
@@ -194,7 +233,12 @@ func harmlessDevice(p string) bool {
 	case "/dev/null", "/dev/zero", "/dev/full", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/random", "/dev/urandom", "/dev/ptmx":
 		return true
 	}
-	return strings.HasPrefix(p, "/dev/fd/") || strings.HasPrefix(p, "/dev/pts/") || strings.HasPrefix(p, "/dev/tcp/") || strings.HasPrefix(p, "/dev/udp/")
+	return strings.HasPrefix(p, "/dev/fd/") || strings.HasPrefix(p, "/dev/pts/")
+}
+
+// network tells whether a shell takes p for a connection.
+func network(p string) bool {
+	return strings.HasPrefix(p, "/dev/tcp/") || strings.HasPrefix(p, "/dev/udp/")
 }
 
 // disk tells whether p is a block device by its usual name.

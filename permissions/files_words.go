@@ -61,38 +61,68 @@ func looksLikePath(v value) bool {
 }
 
 // optionPaths looks for paths inside a word: --file=X, -fX, if=X, @X, a=@X,
-// host:X, X,Y.
+// host:X, X,Y, X:Y.
 func (w *walker) optionPaths(name string, a field) {
-	s := a.value
-	if len(s) == 0 || s[0].kind != lit {
+	v := a.value
+	if len(v) == 0 || hasBlank(v) {
 		return
 	}
-	head := s[0].text
-	check := func(v value) {
-		if v.hasPrefix("@") {
-			v = v.trimPrefix(1)
+	if _, local := filePath(v); !local {
+		return
+	}
+	if v.hasPrefix("@") {
+		w.denyPath(Read, v.trimPrefix(1), false)
+		return
+	}
+	if v.hasPrefix("-") && v[0].kind == lit {
+		if key, _, _ := strings.Cut(v[0].text, "="); slices.Contains(ignoring, key) {
+			return
 		}
-		if v, ok := filePath(v); ok && looksLikePath(v) {
-			w.denyPath(Read, v, false)
+		if !v.hasPrefix("--") && len(v[0].text) > 2 {
+			if joined := v.trimPrefix(2); joined.hasPrefix(".") || joined.hasPrefix("/") || joined.hasPrefix("~") {
+				w.denyPath(Read, joined, false)
+			}
 		}
 	}
-	switch {
-	case strings.HasPrefix(head, "@"):
-		w.denyPath(Read, s.trimPrefix(1), false)
-	case strings.HasPrefix(head, "--"):
-		if key, _, ok := strings.Cut(head, "="); ok && !slices.Contains(ignoring, key) {
-			check(s.trimPrefix(len(key) + 1))
+	container := name == "docker" || name == "podman" // after a colon is the container's
+	split := parts(v)
+	for i, part := range split {
+		if len(split) == 1 || i == 0 && v.hasPrefix("-") || part.after == ':' && container {
+			continue
 		}
-	case strings.HasPrefix(head, "-") && len(head) > 2:
-		if v := s.trimPrefix(2); v.hasPrefix(".") || v.hasPrefix("/") || v.hasPrefix("@") || v.hasPrefix("~") {
-			check(v)
-		}
-	default:
-		if i := strings.IndexAny(head, "=@"); i > 0 && !strings.Contains(head[:i], "/") && head[i] == '=' {
-			check(s.trimPrefix(i + 1))
-		}
-		if i := strings.IndexByte(head, ':'); i > 0 && !strings.Contains(head, "://") && !strings.Contains(head[:i], "/") && name != "docker" {
-			check(s.trimPrefix(i + 1))
+		if looksLikePath(part.value) {
+			w.denyPath(Read, part.value, false)
 		}
 	}
+}
+
+// part is a part of a word, and the character before it.
+type part struct {
+	value value
+	after byte
+}
+
+// parts splits v where programs do: KEY=VALUE, A,B, A:B, NAME@FILE, NAME=<FILE.
+func parts(v value) []part {
+	out := []part{{}}
+	for _, p := range v {
+		if p.kind != lit {
+			out[len(out)-1].value.add(p)
+			continue
+		}
+		rest := p.text
+		for {
+			i := strings.IndexAny(rest, "=,:@<;")
+			if i < 0 {
+				break
+			}
+			out[len(out)-1].value.add(piece{kind: lit, text: rest[:i]})
+			if len(out) < 64 {
+				out = append(out, part{after: rest[i]})
+			}
+			rest = rest[i+1:]
+		}
+		out[len(out)-1].value.add(piece{kind: lit, text: rest})
+	}
+	return out
 }

@@ -11,9 +11,8 @@ func (p pattern) must(v value) bool {
 	if s, ok := v.known(); ok {
 		return p.Match(s)
 	}
-	cur := p.Start()
+	cur, next := p.Start(), p.None()
 	for _, piece := range v {
-		next := p.None()
 		if piece.kind == lit {
 			for s := piece.text; s != ""; {
 				r, n := pathglob.Decode(s)
@@ -24,13 +23,14 @@ func (p pattern) must(v value) bool {
 			}
 			continue
 		}
+		clear(next)
 		// Only a star that reads all that the hole can hold is certain.
 		p.Each(cur, func(e *pathglob.Edge, to pathglob.Set) {
 			if e.Kind == pathglob.EdgeOther && (e.Loops || piece.single()) && !piece.mayHold(e.Except) {
 				next.Union(to)
 			}
 		})
-		cur = next
+		cur, next = next, cur
 	}
 	return p.Accepts(cur)
 }
@@ -45,9 +45,9 @@ const suggests = 2
 // last starts with. Without that "*" or "$x" alone would be taken for every
 // name there is.
 func (p pattern) may(v value, from, last int) (possible, suggested bool) {
-	var cur [suggests + 1]pathglob.Set // by how many characters were spelled out
+	var cur, next [suggests + 1]pathglob.Set // by how many characters were spelled out
 	for i := range cur {
-		cur[i] = p.None()
+		cur[i], next[i] = p.None(), p.None()
 	}
 	cur[0] = p.Start()
 	for n, piece := range v {
@@ -68,9 +68,8 @@ func (p pattern) may(v value, from, last int) (possible, suggested bool) {
 				weight = 1
 			}
 			at += size
-			var next [suggests + 1]pathglob.Set
 			for i := range next {
-				next[i] = p.None()
+				clear(next[i])
 			}
 			for count := range cur {
 				p.Each(cur[count], func(e *pathglob.Edge, to pathglob.Set) {
@@ -83,7 +82,7 @@ func (p pattern) may(v value, from, last int) (possible, suggested bool) {
 					}
 				})
 			}
-			cur = next
+			cur, next = next, cur
 		}
 	}
 	for _, s := range cur {

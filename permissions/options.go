@@ -13,6 +13,9 @@ type optionNames struct {
 // words it takes: 0 when it is none of o. The value follows in the same word
 // or is the next. Long options may be abbreviated.
 func (o optionNames) at(args []field, i int) (v value, n int) {
+	if i >= len(args) {
+		return nil, 0
+	}
 	a := args[i].value
 	if len(a) == 0 || a[0].kind != lit {
 		return nil, 0

@@ -25,7 +25,7 @@ func (c *checker) script(src string, st *state, in stdin, depth int) output {
 	if readDifferently(src) {
 		// The workspace's shell may not be bash. What it would make of the
 		// same text counts as well, as far as it can read it.
-		c.parseAndRun(src, syntax.LangPOSIX, before.clone(), in, depth)
+		c.parseAndRun(strings.ReplaceAll(src, "&>", "& >"), syntax.LangPOSIX, before.clone(), in, depth)
 	}
 	if strings.Contains(src, "\r") {
 		// The parser takes CR LF for a line's end; to a shell a CR is a
@@ -42,7 +42,7 @@ const carriageReturn = "\ue00d"
 // readDifferently tells whether src has constructs that bash and a POSIX shell
 // take for different commands.
 func readDifferently(src string) bool {
-	for _, s := range []string{"((", "[[", "$'", "$\"", "let", "coproc", "time", "function", "|&", "select"} {
+	for _, s := range []string{"((", "[[", "$'", "$\"", "let", "coproc", "time", "function", "|&", "select", "&>", "declare", "typeset", "local", "pushd"} {
 		if strings.Contains(src, s) {
 			return true
 		}

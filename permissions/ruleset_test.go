@@ -2,7 +2,9 @@ package permissions
 
 import (
 	"reflect"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/mcp-workspace/mcp-workspace/backends"
 	"github.com/mcp-workspace/mcp-workspace/internal/pathglob"
@@ -51,6 +53,31 @@ ls: {rules: [{pattern: "/tmp/**", action: allow}]}
 		d := r.Path(test.op, test.path, test.resolved)
 		if d.Action != test.want || d.Why != test.why || d.Operation != test.op {
 			t.Errorf("%s %s -> %s: %s, %s; want %s, %s", test.op, test.path, test.resolved, d.Action, d.Why, test.want, test.why)
+		}
+	}
+}
+
+// The manual's way to make an exception from a preset.
+func TestExceptionBeforeThePresetsRules(t *testing.T) {
+	const exception = "rules:\n    - {pattern: \"**/.env.example\", action: allow}\n"
+	for _, name := range PresetNames() {
+		if name == "readonly" {
+			continue // runs no command
+		}
+		changed := parse(t, strings.ReplaceAll(preset(t, name).YAML(), "rules:\n", exception))
+		for command, want := range map[string]bool{
+			"cp .env.example x":    true,
+			"cp x .env.example":    true,
+			"cat < .env.example":   true,
+			"cp .env.example .env": false,
+			"cp .env.local x":      false,
+		} {
+			if denied := preset(t, name).Command(command, emptyShell{}).Action == Deny; !denied {
+				t.Errorf("%s: %s is not denied to begin with", name, command)
+			}
+			if allowed := changed.Command(command, emptyShell{}).Action != Deny; allowed != want {
+				t.Errorf("%s: %s is not denied: %v, want %v", name, command, allowed, want)
+			}
 		}
 	}
 }
@@ -231,9 +258,31 @@ func TestLimits(t *testing.T) {
 		"mutual functions":   "f() { g; g; }; g() { h; h; }; h() { f; f; }; f; $x",
 		"deep shells":        nested + "; $x",
 		"many variables":     "for a in 1 2 3 4 5 6 7 8; do for b in 1 2 3 4 5 6 7 8; do for c in 1 2 3 4 5 6 7 8; do for d in 1 2 3 4 5 6 7 8; do $a$b$c$d; done; done; done; done",
+		"doubling":           "x=a; " + repeat("x=$x$x;", 60) + "echo $x",
+		"doubling arguments": "set -- a b; " + repeat(`set -- "$@" "$@";`, 60),
+		"appending":          repeat("x+=a$y;", 3000) + "cat $x",
+		"many unknown parts": "cat " + repeat("$x", 100000),
+		"many patterns":      "cat " + repeat("a*", 100000),
+		"deep directory":     "cd " + repeat("longer/", 500) + "; " + repeat("rm a;", 1900),
+		"deep git directory": "git " + repeat("-C x ", 1000) + "rm -- " + repeat("a ", 2000),
+		"long placeholders":  "echo " + repeat("a ", 1000) + "| xargs -I{} rm {} " + repeat("{}", 1000),
 	} {
+		start := time.Now()
 		if d := r.Command(script, nil); d.Action != Ask {
 			t.Errorf("%s: %s (%s)", name, d.Action, d.Why)
+		}
+		if took := time.Since(start); took > time.Minute {
+			t.Errorf("%s: took %v", name, took)
+		}
+	}
+	// What no rule allows is not let through by what comes before it.
+	closed := parse(t, "default: deny\nexecute: {rules: [{pattern: \"git *\", action: allow}]}")
+	for name, script := range map[string]string{
+		"many commands": repeat("git status;", 4000) + "rm x",
+		"much work":     "cd " + repeat("longer/", 500) + "; git rm " + repeat("a ", 2000) + "; rm x",
+	} {
+		if d := closed.Command(script, nil); d.Action != Deny {
+			t.Errorf("%s, with a denying default: %s (%s)", name, d.Action, d.Why)
 		}
 	}
 	// A danger is found in what is too long as well.

@@ -108,6 +108,9 @@ func (w *walker) run(args []field, in stdin) output {
 		return output{}
 	}
 	if args[0].value.has(wild) {
+		if name, _, element := strings.Cut(args[0].value.literally().String(), "["); w.posix && element && syntax.ValidName(name) && strings.Contains(args[0].value.String(), "]=") {
+			return output{} // an element of an array, to bash alone
+		}
 		var out output
 		for _, program := range w.programs(args[0].value) {
 			out = w.run(append([]field{{value: program}}, args[1:]...), in)
@@ -118,7 +121,7 @@ func (w *walker) run(args []field, in stdin) output {
 	if !known {
 		return w.runUnknown(args)
 	}
-	base := path.Base(name)
+	base := programName(path.Base(name))
 	f := w.forms(args, w.state)
 	wrapper, wraps := wrappers[base]
 	body, isFunction := w.state.funcs[name]
@@ -132,18 +135,40 @@ func (w *walker) run(args []field, in stdin) output {
 	if isFunction {
 		return w.callFunction(body, args[1:], in)
 	}
+	w.optionCommands(base, args)
+	w.console(base, args, in)
 	var out output
 	switch {
 	case wraps:
+		before := w.commands
 		out = wrapper.run(w, base, args, in)
+		if wrapper.transparent && !shellOnly[base] && w.commands == before {
+			w.judge(f, false) // it runs what cannot be looked into: a file, its input
+		}
 	default:
 		out = w.builtin(base, args, in)
 	}
 	w.fileWords(base, args)
-	if transforms[base] {
+	if transforms[base] || !out.known && w.names(base, args[1:]) {
 		out.made = true
 	}
 	return out
+}
+
+// programName is base without the version that interpreters and compilers are
+// installed under: python3.11, gcc-12.
+func programName(base string) string {
+	if _, known := wrappers[base]; known {
+		return base
+	}
+	plain := strings.TrimRight(base, "0123456789.-")
+	_, wraps := wrappers[plain]
+	_, files := filePrograms[plain]
+	_, writes := writtenByOption[plain]
+	if _, known := filePrograms[base]; !known && (wraps || files || writes) {
+		return plain
+	}
+	return base
 }
 
 // runUnknown checks a command whose program is not known.
@@ -177,7 +202,7 @@ func (w *walker) programs(pattern value) []value {
 
 // glob asks the workspace which absolute paths a pattern stands for.
 func (w *walker) glob(v value) ([]string, bool) {
-	if w.sh == nil || w.denyOnly > 0 {
+	if w.sh == nil || w.denyOnly > 0 || w.state.globs {
 		return nil, false
 	}
 	abs := w.state.paths(v)
@@ -190,7 +215,11 @@ func (w *walker) glob(v value) ([]string, bool) {
 	var b strings.Builder
 	for _, p := range abs[0] {
 		if p.kind == wild {
-			b.WriteString(p.text)
+			if p.text[0] == '[' {
+				b.WriteByte('?') // what is in a class is not the same everywhere
+			} else {
+				b.WriteString(p.text)
+			}
 			continue
 		}
 		for _, r := range p.text {
@@ -205,6 +234,36 @@ func (w *walker) glob(v value) ([]string, bool) {
 		return nil, false
 	}
 	return paths, ok
+}
+
+// names tells whether a word names what is denied for reading, so that the
+// output may.
+func (w *walker) names(base string, args []field) bool {
+	if noFiles[base] || filePrograms[base].first == firstPattern {
+		return false
+	}
+	for i, a := range args {
+		if before, _ := argText(args[max(0, i-1):]); i > 0 && (before == "!" || before == "-not") ||
+			i > 1 && findNames[before] && slices.Contains([]string{"!", "-not"}, args[i-2].value.String()) {
+			continue
+		}
+		if len(a.value) == 0 || hasBlank(a.value) || a.value.hasPrefix("-") || !looksLikePath(a.value) {
+			continue
+		}
+		for _, p := range w.paths(a.value) {
+			if !w.spend(p.work() * len(w.rules.compiled[Read].rules)) {
+				return false
+			}
+			if s, known := p.known(); known {
+				if d := w.rules.Path(Read, s, w.resolve(s).path); d.Action == Deny && d.Rule != nil {
+					return true
+				}
+			} else if rule, capped := w.holdPath(Read, p); rule != nil && rule.Action == Deny || capped != nil && capped.Action == Deny {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // transforms are programs whose output is made from other text, so that it may

@@ -58,17 +58,6 @@ func init() {
 		"ssh":        {false, (*walker).ssh},
 		"watch":      {true, (*walker).joined},
 		"git":        {false, (*walker).git},
-		"tar":        {false, (*walker).optionCommands},
-		"bsdtar":     {false, (*walker).optionCommands},
-		"gtar":       {false, (*walker).optionCommands},
-		"rsync":      {false, (*walker).optionCommands},
-		"scp":        {false, (*walker).optionCommands},
-		"sftp":       {false, (*walker).optionCommands},
-		"man":        {false, (*walker).optionCommands},
-		"zip":        {false, (*walker).optionCommands},
-		"vim":        {false, (*walker).optionCommands},
-		"vi":         {false, (*walker).optionCommands},
-		"nix-shell":  {false, (*walker).optionCommands},
 		"entr":       plain(true, options{}),
 		"nohup":      plain(true, options{}),
 		"setsid":     plain(true, options{}),
@@ -80,7 +69,7 @@ func init() {
 		"time":       plain(true, options{short: "fo", long: []string{"format", "output"}, writes: outputOption}),
 		"stdbuf":     plain(true, options{short: "ioe", long: []string{"input", "output", "error"}}),
 		"builtin":    plain(true, options{}),
-		"exec":       plain(true, options{short: "a"}),
+		"exec":       {true, (*walker).execBuiltin},
 		"unbuffer":   plain(true, options{}),
 		"caffeinate": plain(true, options{short: "tw"}),
 		"sudo": plain(false, options{short: "ughpCDRTrtU", assigns: true,
@@ -98,11 +87,16 @@ func init() {
 		"valgrind":    plain(true, options{writes: optionNames{words: []string{"--log-file", "--xml-file"}}}),
 		"xvfb-run":    plain(true, options{short: "enfps", long: []string{"server-args", "server-num"}}),
 		"tini":        plain(true, options{short: "pe"}), "dumb-init": plain(true, options{short: "r"}),
-		"setarch": plain(true, options{operands: 1}), "linux64": plain(true, options{}),
-		"prlimit": plain(true, options{short: "p", long: []string{"pid"}}),
-		"numactl": plain(true, options{short: "ipmNC"}),
-		"npx":     plain(false, options{short: "pc", long: []string{"package", "call"}}),
-		"uv":      {false, (*walker).runner}, "poetry": {false, (*walker).runner}, "pipenv": {false, (*walker).runner},
+		"setarch": {true, (*walker).setarch}, "linux32": plain(true, options{}), "linux64": plain(true, options{}),
+		"choom":            plain(true, options{short: "np", long: []string{"adjust", "pid"}}),
+		"dbus-run-session": plain(true, options{long: []string{"config-file", "dbus-daemon"}}),
+		"perf":             {false, (*walker).perf},
+		"tmux":             {false, (*walker).tmux},
+		"sg":               {false, (*walker).optionScript},
+		"prlimit":          plain(true, options{short: "p", long: []string{"pid"}}),
+		"numactl":          plain(true, options{short: "ipmNC"}),
+		"npx":              plain(false, options{short: "pc", long: []string{"package", "call"}}), // -c: commandOptions
+		"uv":               {false, (*walker).runner}, "poetry": {false, (*walker).runner}, "pipenv": {false, (*walker).runner},
 		"python": code, "python3": code, "python2": code, "pypy3": code, "perl": code, "ruby": code, "node": code, "nodejs": code, "deno": code, "bun": code,
 		"php": code, "lua": code, "awk": code, "gawk": code, "mawk": code, "nawk": code, "sed": code, "Rscript": code,
 	}
@@ -116,8 +110,10 @@ func (o options) skip(w *walker, args []field) []field {
 		s, ok := args[0].value.known()
 		if !ok {
 			if operands > 0 && !args[0].value.has(hole) {
-				operands--
 				args = args[1:]
+				if operands--; operands == 0 {
+					return args
+				}
 				continue
 			}
 			if name, value, assigns := assignment(args[0].value); o.assigns && assigns {
@@ -136,7 +132,7 @@ func (o options) skip(w *walker, args []field) []field {
 			return args
 		case strings.HasPrefix(s, "--"):
 			args = args[1:]
-			if slices.Contains(o.long, s[2:]) && len(args) > 0 {
+			if len(args) > 0 && slices.ContainsFunc(o.long, func(l string) bool { return strings.HasPrefix(l, s[2:]) }) {
 				args = args[1:]
 			}
 		case len(s) > 1 && s[0] == '-':
@@ -153,8 +149,10 @@ func (o options) skip(w *walker, args []field) []field {
 			if operands == 0 {
 				return args
 			}
-			operands--
 			args = args[1:]
+			if operands--; operands == 0 {
+				return args // what follows belongs to the command
+			}
 		}
 	}
 	return nil

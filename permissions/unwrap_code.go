@@ -2,38 +2,88 @@ package permissions
 
 import "strings"
 
-// codeOptions are the options after which an interpreter takes its program
-// from the command line. "" is the first operand.
-var codeOptions = map[string][]string{
-	"python": {"-c"}, "python2": {"-c"}, "python3": {"-c"}, "pypy3": {"-c"},
-	"perl": {"-e", "-E", "-ne", "-pe", "-nE", "-i -pe", "-pie", "-lne", "-lpe", "-nle", "-le", "-ple", "-0pe"},
-	"ruby": {"-e", "-ne", "-pe"}, "node": {"-e", "-p", "--eval", "--print", "-pe"}, "nodejs": {"-e", "-p"}, "bun": {"-e", "eval"}, "deno": {"eval"},
-	"php": {"-r"}, "lua": {"-e"}, "Rscript": {"-e"},
-	"awk": {"", "-e"}, "gawk": {"", "-e"}, "mawk": {""}, "nawk": {""}, "sed": {"", "-e", "--expression"},
+// interpreterOptions are the options of an interpreter.
+type interpreterOptions struct {
+	code    optionNames // a program
+	also    optionNames // a program too, where a letter means both
+	file    optionNames // a file with a program
+	text    optionNames // a text that the program is given
+	value   string      // letters of others that take a value
+	operand bool        // without any of these the first operand is a program, else a file
 }
+
+var interpreters = byName(map[string]interpreterOptions{
+	"python python2 python3 pypy pypy3": {code: optionNames{letters: "c", stops: "mWXQ"}, value: "mWXQ"},
+	"perl":                              {code: optionNames{letters: "eE", stops: "IMmxF"}, value: "I"},
+	"ruby":                              {code: optionNames{letters: "e", stops: "IrCEF"}, value: "IrCEF"},
+	"node nodejs bun":                   {code: optionNames{letters: "e", words: []string{"--eval", "eval"}, stops: "r"}, also: optionNames{letters: "p", words: []string{"--print"}, stops: "r"}, value: "r"},
+	"deno":                              {code: optionNames{words: []string{"eval"}}},
+	"php":                               {code: optionNames{letters: "rBRE", stops: "dzcfF"}, value: "dzcfF"},
+	"lua":                               {code: optionNames{letters: "e", stops: "l"}, value: "l"},
+	"Rscript":                           {code: optionNames{letters: "e"}},
+	"awk gawk mawk nawk": {
+		code: optionNames{letters: "e", words: []string{"--source"}, stops: "fFvi"}, file: optionNames{letters: "f", words: []string{"--file"}, stops: "Fvi"},
+		text: optionNames{letters: "v", words: []string{"--assign"}, stops: "fFi"}, value: "Fi", operand: true,
+	},
+	"sed": {
+		code: optionNames{letters: "e", words: []string{"--expression"}, stops: "fil"}, file: optionNames{letters: "f", words: []string{"--file"}, stops: "il"},
+		value: "l", operand: true,
+	},
+})
 
 // interpreter looks into a program given on the command line, or on standard
 // input: texts in it that name what is denied for reading, or that are command
 // lines which a rule denies. What a program puts together when it runs is not
 // seen.
 func (w *walker) interpreter(name string, args []field, in stdin) output {
-	operand := true
+	o := interpreters[name]
+	given := false
+	var operands []field
 	for i := 1; i < len(args); i++ {
-		s, known := args[i].value.known()
-		for _, option := range codeOptions[name] {
-			switch {
-			case option == "" && operand && !args[i].value.hasPrefix("-"):
-				operand = false
-				w.code(name, args[i].value)
-			case option != "" && known && s == option && i+1 < len(args):
-				operand = false
-				w.code(name, args[i+1].value)
-			case len(option) == 2 && option[0] == '-' && len(s) > 2 && strings.HasPrefix(s, option):
-				w.code(name, args[i].value.trimPrefix(2))
+		most := 1
+		take := func(names optionNames, use func(value)) {
+			if v, n := names.at(args, i); n > 0 {
+				most = max(most, n)
+				use(v)
 			}
 		}
+		code := func(v value) {
+			given = true
+			w.code(name, v)
+		}
+		take(o.code, code)
+		take(o.also, code)
+		take(o.file, func(v value) {
+			given = true
+			path, _ := v.known()
+			if from, ok := in.stream(path); (ok || path == "-") && from.known {
+				w.code(name, from.text)
+			} else if path == "-" && in.known {
+				w.code(name, in.text)
+			}
+		})
+		take(o.text, func(v value) {
+			if _, assigned, ok := assignment(v); ok {
+				w.codeText(assigned.String())
+			}
+		})
+		take(optionNames{letters: o.value}, func(value) {})
+		s, _ := args[i].value.known()
+		if most == 1 && (s == "-" || !args[i].value.hasPrefix("-")) {
+			operands = append(operands, args[i])
+		}
+		i += most - 1
 	}
-	if in.known && (len(args) == 1 || len(args) == 2 && args[1].value.String() == "-") {
+	if given {
+		return output{made: true}
+	}
+	if o.operand {
+		if len(operands) > 0 {
+			w.code(name, operands[0].value)
+		}
+		return output{made: true}
+	}
+	if script, _ := argText(operands); in.known && (len(operands) == 0 || script == "-" || script == "/dev/stdin") {
 		w.code(name, in.text)
 	}
 	return output{made: true}
@@ -50,7 +100,7 @@ func (w *walker) code(name string, v value) {
 			return
 		}
 		if name == "sed" {
-			w.sedFiles(src)
+			w.sed(src)
 			continue
 		}
 		for _, s := range stringLiterals(src) {
@@ -111,29 +161,4 @@ func stringLiterals(src string) []string {
 		i = j
 	}
 	return out
-}
-
-// sedFiles finds what sed's commands r, R, w and W read and write, and what e
-// runs.
-func (w *walker) sedFiles(src string) {
-	for line := range strings.FieldsFuncSeq(src, func(r rune) bool { return r == ';' || r == '\n' || r == '{' || r == '}' }) {
-		line = strings.TrimSpace(line)
-		for i := range len(line) - 2 {
-			before := i == 0 || strings.ContainsRune("0123456789$/,! Igp", rune(line[i-1]))
-			if !before || line[i+1] != ' ' && line[i+1] != '\t' {
-				continue
-			}
-			operand := text(strings.TrimSpace(line[i+1:]))
-			switch line[i] {
-			case 'r', 'R':
-				w.denyPath(Read, operand, false)
-			case 'w', 'W':
-				w.denyPath(Write, operand, false)
-			case 'e':
-				w.denyOnly++
-				w.script(operand.String(), w.state.clone(), stdin{}, w.depth+1)
-				w.denyOnly--
-			}
-		}
-	}
 }

@@ -6,7 +6,7 @@ import (
 )
 
 // findNames are the tests of find whose value is a pattern for names.
-var findNames = map[string]bool{"-name": true, "-iname": true, "-path": true, "-ipath": true, "-wholename": true, "-regex": true, "-iregex": true, "-lname": true}
+var findNames = map[string]bool{"-name": true, "-iname": true, "-path": true, "-ipath": true, "-wholename": true, "-iwholename": true, "-regex": true, "-iregex": true, "-lname": true}
 
 // find runs commands with -exec and its kin, with paths below its roots.
 func (w *walker) find(_ string, args []field, _ stdin) output {
@@ -25,29 +25,7 @@ func (w *walker) find(_ string, args []field, _ stdin) output {
 	if roots == nil {
 		roots = []value{text(".")}
 	}
-	filtered := false
-	name := value(nil)
-	for j := i; j < len(args); j++ {
-		s, _ := args[j].value.known()
-		if findNames[s] || s == "-type" || s == "-mtime" || s == "-newer" || s == "-size" || s == "-mmin" || s == "-empty" || s == "-mindepth" || s == "-user" || s == "-perm" {
-			filtered = filtered || s != "-type"
-			if s == "-name" && j+1 < len(args) && name == nil {
-				name = wildcards(args[j+1].value)
-			} else if findNames[s] && name != nil {
-				name = value{{kind: entry}}
-			}
-		}
-	}
-	if name == nil {
-		name = value{{kind: entry}}
-	}
-	found := func(root value) []value {
-		out := []value{join(root, text("/"), name), join(root, text("/"), value{{kind: hole}}, text("/"), name)}
-		if !filtered {
-			out = append(out, root)
-		}
-		return out
-	}
+	found := foundBy(roots, args[i:])
 	for j := i; j < len(args); j++ {
 		s, _ := args[j].value.known()
 		switch s {
@@ -59,17 +37,13 @@ func (w *walker) find(_ string, args []field, _ stdin) output {
 				}
 				end++
 			}
-			for _, root := range roots {
-				for _, v := range found(root) {
-					w.run(replaceIn(args[j+1:end], "{}", v), stdin{})
-				}
+			for _, v := range found {
+				w.run(replaceIn(args[j+1:end], "{}", v), stdin{})
 			}
 			j = end
 		case "-delete":
-			for _, root := range roots {
-				for _, v := range found(root) {
-					w.run([]field{{value: text("rm")}, {value: text("-rf")}, {value: v}}, stdin{})
-				}
+			for _, v := range found {
+				w.run([]field{{value: text("rm")}, {value: text("-rf")}, {value: v}}, stdin{})
 			}
 		case "-fprint", "-fprintf", "-fls", "-fprint0":
 			if j+1 < len(args) {
@@ -82,6 +56,52 @@ func (w *walker) find(_ string, args []field, _ stdin) output {
 		}
 	}
 	return output{}
+}
+
+// foundBy are the paths that find comes upon: below its roots, with each of
+// the names that its tests give.
+func foundBy(roots []value, tests []field) []value {
+	filtered := false
+	var names, out []value
+	for i := range tests {
+		s, _ := tests[i].value.known()
+		filtered = filtered || findNames[s] || slices.Contains([]string{"-mtime", "-newer", "-size", "-mmin", "-empty", "-mindepth", "-user", "-perm", "-samefile"}, s)
+		negated := i > 0 && slices.Contains([]string{"!", "-not"}, tests[i-1].value.String())
+		if i+1 == len(tests) || negated || len(names)+len(out) > maxAlternatives {
+			continue
+		}
+		v := tests[i+1].value
+		switch s {
+		case "-iname", "-ipath", "-iwholename", "-iregex":
+			if t, ok := v.known(); ok {
+				v = text(strings.ToLower(t))
+			}
+		}
+		switch s {
+		case "-name", "-iname":
+			names = append(names, wildcards(v))
+		case "-path", "-ipath", "-wholename", "-iwholename":
+			out = append(out, wildcards(v))
+		case "-regex", "-iregex":
+			t, _ := v.known()
+			t = strings.NewReplacer(`\.`, ".", ".*", "*", ".+", "*", "(", "*", ")", "*", "|", "*", "+", "*", "^", "", "$", "", ".", "?", `\`, "").Replace(t)
+			out = append(out, wildcards(text(t)))
+		case "-samefile":
+			out = append(out, v)
+		}
+	}
+	if names == nil {
+		names = []value{{{kind: entry}}}
+	}
+	for _, root := range roots {
+		for _, name := range names {
+			out = append(out, join(root, text("/"), name), join(root, text("/"), value{{kind: hole}}, text("/"), name))
+		}
+		if !filtered {
+			out = append(out, root)
+		}
+	}
+	return out
 }
 
 // wildcards is a text that a program takes for a pattern.

@@ -8,15 +8,44 @@ import (
 // gitValueOptions are git's global options that take the next word as value.
 var gitValueOptions = []string{"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--super-prefix", "--config-env", "--exec-path", "--attr-source"}
 
-// gitCommandKeys are configuration keys whose values git runs.
+// gitCommandKeys are configuration keys whose values git runs, beside those
+// that isGitCommandKey knows by their ends.
 var gitCommandKeys = []string{
-	"core.pager", "core.editor", "core.sshcommand", "core.fsmonitor", "core.gitproxy", "core.askpass", "sequence.editor",
-	"diff.external", "gpg.program", "credential.helper", "uploadpack.packobjectshook", "web.browser", "interactive.difffilter",
-	"sendemail.sendmailcmd", "ssh.variant",
+	"core.fsmonitor", "core.gitproxy", "diff.external", "web.browser", "interactive.difffilter", "ssh.variant", "imap.tunnel", "instaweb.httpd", "instaweb.browser",
 }
 
-// gitHookKeys name places from which git takes programs.
-var gitHookKeys = []string{"core.hookspath", "include.path", "init.templatedir", "core.worktree", "protocol.ext.allow"}
+// gitCommandEnds are how the last part of such keys ends.
+var gitCommandEnds = []string{
+	"cmd", "command", "program", "helper", "textconv", "driver", "editor", "pager", "askpass", "hook", "uploadpack", "receivepack", ".clean", ".smudge", ".process",
+}
+
+func isGitCommandKey(key string) bool {
+	section, _, _ := strings.Cut(key, ".")
+	return slices.Contains(gitCommandKeys, key) || section == "pager" ||
+		slices.ContainsFunc(gitCommandEnds, func(end string) bool { return strings.HasSuffix(key, end) }) ||
+		strings.HasSuffix(key, ".path") && slices.Contains([]string{"mergetool", "difftool", "browser", "man"}, section)
+}
+
+// namesGitPrograms tells whether a key names a place from which git takes
+// programs or settings, or allows what runs some.
+func namesGitPrograms(key string) bool {
+	return slices.Contains([]string{"core.hookspath", "include.path", "init.templatedir", "core.worktree", "protocol.allow"}, key) ||
+		strings.HasPrefix(key, "includeif.") || strings.HasPrefix(key, "protocol.") && strings.HasSuffix(key, ".allow")
+}
+
+// gitCommandOptions are options of subcommands whose value git runs.
+var gitCommandOptions = byName(map[string]optionNames{
+	"rebase":   {letters: "x", words: []string{"--exec"}, stops: "sXCS"},
+	"grep":     {letters: "O", words: []string{"--open-files-in-pager"}, stops: "ABCefm"},
+	"difftool": {letters: "x", words: []string{"--extcmd"}, stops: "t"},
+	"clone":    {letters: "u", words: []string{"--upload-pack"}, stops: "bcjo"},
+	"fetch pull ls-remote push archive fetch-pack send-pack": {words: []string{"--upload-pack", "--receive-pack", "--exec"}},
+	"send-email":    {words: []string{"--sendmail-cmd", "--to-cmd", "--cc-cmd", "--header-cmd", "--smtp-server"}},
+	"daemon":        {words: []string{"--access-hook"}},
+	"instaweb":      {letters: "bd", words: []string{"--httpd", "--browser"}, stops: "mp"},
+	"web--browse":   {letters: "bt", words: []string{"--browser", "--tool"}, stops: "c"},
+	"filter-branch": {words: []string{"--tree-filter", "--index-filter", "--env-filter", "--msg-filter", "--commit-filter", "--parent-filter", "--tag-name-filter", "--setup"}},
+})
 
 // gitParts splits a git command line at its subcommand.
 func gitParts(args []field) (global, rest []field) {
@@ -52,7 +81,7 @@ func (w *walker) git(_ string, args []field, in stdin) output {
 		case t == "-c" && i+1 < len(global):
 			w.gitConfig(global[i+1].value, aliases, words(values(args)))
 		case t == "--exec-path" || strings.HasPrefix(t, "--exec-path=") || strings.HasPrefix(t, "--config-env"):
-			w.askFor(words(values(args)).String(), "git is told to take programs or settings from elsewhere")
+			w.note(w.exec.byDefault(words(values(args)).String())) // programs or settings come from elsewhere
 		case a.value.hasPrefix("-c") && len(t) > 2:
 			w.gitConfig(a.value.trimPrefix(2), aliases, words(values(args)))
 		}
@@ -71,35 +100,29 @@ func (w *walker) git(_ string, args []field, in stdin) output {
 			w.shellText(join(text("git "), alias, text(" "+quoteAll(rest[1:]))), in)
 		}
 	}
-	option := func(names ...string) {
-		optionNames{words: names}.each(rest[1:], func(v value) { w.shellText(v, stdin{}) })
+	gitCommandOptions[sub].each(rest[1:], func(v value) { w.shellText(v, stdin{}) })
+	for _, a := range rest[1:] {
+		w.gitAddress(a.value)
 	}
 	switch sub {
 	case "config":
 		w.gitSetConfig(rest[1:], args)
-	case "rebase":
-		option("-x", "--exec")
-	case "grep":
-		option("-O", "--open-files-in-pager")
-	case "difftool", "mergetool":
-		option("-x", "--extcmd")
-	case "fetch", "pull", "clone", "ls-remote", "push", "archive":
-		option("--upload-pack", "--receive-pack", "--exec")
-		if sub == "clone" {
-			option("-u")
-			for i, a := range rest {
-				if t, _ := a.value.known(); (t == "-c" || t == "--config") && i+1 < len(rest) {
-					w.gitConfig(rest[i+1].value, aliases, words(values(args)))
-				}
-			}
+	case "clone", "init":
+		optionNames{letters: "c", words: []string{"--config"}, stops: "bjou"}.each(rest[1:], func(v value) {
+			w.gitConfig(v, aliases, words(values(args)))
+		})
+		if (optionNames{words: []string{"--template"}}).given(rest[1:]) {
+			w.note(w.exec.byDefault(words(values(args)).String())) // hooks come from there
 		}
-		for _, a := range rest[1:] {
-			if a.value.hasPrefix("ext::") {
-				w.shellText(a.value.trimPrefix(5), stdin{})
-			}
+	case "remote-ext":
+		if len(rest) > 2 {
+			w.shellText(rest[2].value, stdin{})
 		}
-	case "filter-branch":
-		option("--tree-filter", "--index-filter", "--env-filter", "--msg-filter", "--commit-filter", "--parent-filter", "--tag-name-filter", "--setup")
+	case "merge-index":
+		for rest = rest[1:]; len(rest) > 0 && rest[0].value.hasPrefix("-"); {
+			rest = rest[1:]
+		}
+		w.run(rest, stdin{})
 	case "bisect":
 		if s, ok := argText(rest[1:]); ok && s == "run" {
 			w.run(rest[2:], stdin{})
@@ -119,6 +142,13 @@ func (w *walker) git(_ string, args []field, in stdin) output {
 		}
 	}
 	return output{}
+}
+
+// gitAddress checks an address of a repository, which may be a command.
+func (w *walker) gitAddress(v value) {
+	if v.hasPrefix("ext::") {
+		w.shellText(v.trimPrefix(5), stdin{})
+	}
 }
 
 // gitConfig checks one key=value.
@@ -144,12 +174,17 @@ func (w *walker) gitSetting(key string, v value, aliases map[string]value, targe
 		} else {
 			w.shellText(join(text("git "), v), stdin{})
 		}
-	case slices.Contains(gitHookKeys, key) || strings.HasPrefix(key, "includeif."):
-		w.askFor(target.String(), "git is told to take programs or settings from elsewhere")
-	case slices.Contains(gitCommandKeys, key), strings.HasPrefix(key, "credential.") && strings.HasSuffix(key, ".helper"),
-		strings.HasPrefix(key, "filter."), strings.HasPrefix(key, "pager."),
-		strings.HasSuffix(key, ".cmd"), strings.HasSuffix(key, ".textconv"), strings.HasSuffix(key, ".driver"), strings.HasSuffix(key, ".command"),
-		strings.HasSuffix(key, ".program"), strings.HasSuffix(key, ".uploadpack"), strings.HasSuffix(key, ".receivepack"):
+	case namesGitPrograms(key):
+		if s, _ := v.known(); s != "/dev/null" {
+			w.note(w.exec.byDefault(target.String())) // what they do is not known
+		}
+	case strings.HasPrefix(key, "url."):
+		w.gitAddress(text(strings.TrimPrefix(key, "url.")))
+	case strings.HasPrefix(key, "remote.") && !isGitCommandKey(key):
+		w.gitAddress(v)
+	case strings.HasPrefix(key, "submodule.") && v.hasPrefix("!"):
+		w.shellText(v.trimPrefix(1), stdin{})
+	case isGitCommandKey(key):
 		s, ok := v.known()
 		if ok && (s == "" || s == "true" || s == "false" || s == "cat" || s == "store" || s == "cache") {
 			return

@@ -1,18 +1,33 @@
 package permissions
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 func (w *walker) commandBuiltin(_ string, args []field, in stdin) output {
 	for _, a := range args[1:] {
 		s, _ := a.value.known()
 		if s == "-v" || s == "-V" {
-			return output{} // tells where the program is
+			w.commands++ // it tells where the program is, and that is all
+			return output{}
 		}
 		if s != "-p" {
 			break
 		}
 	}
 	return w.run(options{}.skip(w, args[1:]), in)
+}
+
+// execBuiltin replaces the shell. Without a command it only redirects.
+func (w *walker) execBuiltin(_ string, args []field, in stdin) output {
+	rest := options{short: "a"}.skip(w, args[1:])
+	if len(rest) == 0 {
+		w.commands++
+		w.state.stdin = in
+		return output{}
+	}
+	return w.run(rest, in)
 }
 
 // multicall is busybox APPLET …
@@ -47,43 +62,71 @@ func (w *walker) optionScript(name string, args []field, in stdin) output {
 	return output{}
 }
 
-func (w *walker) flock(name string, args []field, in stdin) output {
-	for _, a := range args[1:] {
-		if s, _ := a.value.known(); s == "-c" || s == "--command" {
-			return w.optionScript(name, args, in)
-		}
+// flock is flock FILE COMMAND… or flock FILE -c SCRIPT.
+func (w *walker) flock(_ string, args []field, in stdin) output {
+	rest := options{short: "wE", long: []string{"timeout", "wait", "conflict-exit-code"}, operands: 1}.skip(w, args[1:])
+	if v, n := (optionNames{letters: "c", words: []string{"--command"}}).at(rest, 0); n > 0 {
+		return w.shellText(v, in)
 	}
-	return w.run(options{short: "wE", long: []string{"timeout", "wait", "conflict-exit-code"}, operands: 1}.skip(w, args[1:]), in)
+	return w.run(rest, in)
+}
+
+// setarch may be given an architecture before the command.
+func (w *walker) setarch(_ string, args []field, in stdin) output {
+	rest := options{}.skip(w, args[1:])
+	if s, ok := argText(rest); ok && slices.ContainsFunc([]string{"x86", "i386", "i486", "i586", "i686", "linux", "uname", "arm", "aarch64", "ppc", "s390", "mips", "riscv", "sparc", "ia64", "alpha", "athlon"},
+		func(arch string) bool { return strings.HasPrefix(s, arch) }) {
+		rest = options{}.skip(w, rest[1:])
+	}
+	return w.run(rest, in)
+}
+
+// perf is perf SUBCOMMAND COMMAND…
+func (w *walker) perf(_ string, args []field, in stdin) output {
+	rest := options{operands: 1}.skip(w, args[1:])
+	return w.run(options{short: "eorpCGIFcmt", long: []string{"event", "output", "repeat", "pid", "cpu", "cgroup", "freq", "count"}}.skip(w, rest), in)
+}
+
+// tmux gives the words after a subcommand that opens something to a shell.
+func (w *walker) tmux(_ string, args []field, _ stdin) output {
+	rest := options{short: "cfLST", operands: 1}.skip(w, args[1:])
+	rest = options{short: "ceEfFnstxylp"}.skip(w, rest)
+	if len(rest) == 0 {
+		return output{}
+	}
+	return w.shellText(words(values(rest)), stdin{})
 }
 
 // ssh runs a script elsewhere. It is checked as if it ran here, and what it
 // does there is not known.
 func (w *walker) ssh(_ string, args []field, in stdin) output {
-	w.sshOptions(args)
-	rest := options{short: "bcDeEFiIJlLmOopQRSwWB", operands: 1}.skip(w, args[1:])
-	if len(rest) == 0 {
+	o := options{short: "bcDeEFiIJlLmOopQRSwWB", operands: 1}
+	rest := o.skip(w, args[1:])
+	o.operands = 0
+	if rest = o.skip(w, rest); len(rest) == 0 { // options may follow the host
 		return w.stdinScript("ssh", in)
 	}
 	return w.shellText(words(values(rest)), in)
 }
 
-// sshOptions checks the commands that options of ssh run.
-func (w *walker) sshOptions(args []field) {
-	for i, a := range args[1:] {
-		s := a.value
-		if t, ok := s.known(); ok && t == "-o" && i+2 < len(args) {
-			s = args[i+2].value
-		} else if s.hasPrefix("-o") {
-			s = s.trimPrefix(2)
-		} else {
-			continue
+// settingPrograms take settings with -o KEY=VALUE, of which some are commands.
+var settingPrograms = byName(map[string]bool{"ssh scp sftp rsync apt apt-get": true})
+
+// settings checks those settings.
+func (w *walker) settings(args []field) {
+	optionNames{letters: "o", words: []string{"--option"}}.each(args, func(v value) {
+		if len(v) == 0 || v[0].kind != lit {
+			return
 		}
-		for _, key := range []string{"ProxyCommand", "LocalCommand", "KnownHostsCommand"} {
-			if n := len(key) + 1; len(s) > 0 && s[0].kind == lit && len(s[0].text) >= n && strings.EqualFold(s[0].text[:n-1], key) {
-				w.shellText(s.trimPrefix(n), stdin{})
-			}
+		at := strings.IndexAny(v[0].text, "= ")
+		if at < 0 {
+			return
 		}
-	}
+		key := strings.ToLower(v[0].text[:at])
+		if slices.Contains([]string{"proxycommand", "localcommand", "knownhostscommand"}, key) || strings.Contains(key, "-invoke") {
+			w.shellText(v.trimPrefix(at+1), stdin{})
+		}
+	})
 }
 
 // joined is a program that gives its words, joined, to a shell.
@@ -107,34 +150,40 @@ func (w *walker) runner(_ string, args []field, in stdin) output {
 }
 
 // optionCommands checks options whose value is a command line.
-func (w *walker) optionCommands(name string, args []field, _ stdin) output {
-	if name == "scp" || name == "sftp" || name == "rsync" {
-		w.sshOptions(args)
+func (w *walker) optionCommands(name string, args []field) {
+	if settingPrograms[name] {
+		w.settings(args)
 	}
 	if isTar(name) {
 		args = tarOptions(args)
 	}
 	commandOptions[name].each(args, func(v value) {
-		if name == "vim" || name == "vi" { // a command of the editor's, of which "!" is the shell's
-			if !v.hasPrefix("!") && !v.hasPrefix(":!") {
-				return
-			}
-			v = v.trimPrefix(strings.IndexByte(v[0].text, '!') + 1)
+		switch {
+		case isTar(name) && v.hasPrefix("exec="):
+			v = v.trimPrefix(len("exec="))
+		case name == "make" || name == "gmake": // recipes among other things
+			w.crude(v.String())
+			return
 		}
 		w.shellText(v, stdin{})
 	})
-	return output{}
 }
 
 var commandOptions = byName(map[string]optionNames{
 	"tar bsdtar gtar": {
 		letters: "FI", stops: "bCfgHKLNTVX",
-		words: []string{"--checkpoint-action=exec=", "--to-command", "--use-compress-program", "--info-script", "--new-volume-script", "--rsh-command"},
+		words: []string{"--checkpoint-action", "--to-command", "--use-compress-program", "--info-script", "--new-volume-script", "--rsh-command"},
 	},
-	"rsync":     {letters: "e", words: []string{"--rsh", "--rsync-path"}, stops: "BfMT"},
-	"scp sftp":  {letters: "S", stops: "bBcDFiJloPRsX"},
-	"man":       {letters: "HP", words: []string{"--pager", "--html"}, stops: "CeLmMprRsS"},
-	"zip":       {words: []string{"-TT", "--unzip-command"}},
-	"vi vim":    {words: []string{"-c", "--cmd"}},
-	"nix-shell": {words: []string{"--run", "--command"}},
+	"rsync":             {letters: "e", words: []string{"--rsh", "--rsync-path"}, stops: "BfMT"},
+	"scp sftp":          {letters: "S", stops: "bBcDFiJloPRsX"},
+	"man":               {letters: "HP", words: []string{"--pager", "--html"}, stops: "CeLmMprRsS"},
+	"zip":               {words: []string{"-TT", "--unzip-command"}},
+	"nix-shell":         {words: []string{"--run", "--command"}},
+	"npx npm pnpm":      {letters: "c", words: []string{"--call"}, stops: "pC"},
+	"make gmake":        {letters: "E", words: []string{"--eval"}, stops: "CfIoWjl"},
+	"sort":              {words: []string{"--compress-program"}},
+	"split":             {words: []string{"--filter"}},
+	"mapfile readarray": {letters: "C", stops: "dnOstuc"},
+	"compgen complete":  {letters: "C", stops: "AFGPSWX"},
+	"wget":              {words: []string{"--use-askpass"}},
 })

@@ -1,6 +1,7 @@
 package permissions
 
 import (
+	"path"
 	"strconv"
 	"strings"
 )
@@ -21,7 +22,7 @@ func (w *walker) shell(name string, args []field, in stdin) output {
 			rest = rest[1:]
 			break
 		}
-		if len(s) < 2 || s[0] != '-' && s[0] != '+' || command && strings.ContainsAny(s, " \t\n;") {
+		if len(s) < 2 || s[0] != '-' && s[0] != '+' || command && !isOptionName(s[1:]) {
 			break
 		}
 		rest = rest[1:]
@@ -30,17 +31,15 @@ func (w *walker) shell(name string, args []field, in stdin) output {
 			if len(rest) > 0 {
 				rest = rest[1:]
 			}
+			w.judge(w.forms(args, w.state), false) // a file that it runs first
 		case s == "--command": // fish
 			command = true
 		case strings.HasPrefix(s, "--"):
 		default:
 			command = command || s[0] == '-' && strings.Contains(s, "c")
 			fromStdin = fromStdin || s[0] == '-' && strings.Contains(s, "s")
-			if strings.HasSuffix(s, "o") || strings.HasSuffix(s, "O") {
-				if len(rest) > 0 {
-					rest = rest[1:]
-				}
-			}
+			values := strings.Count(s, "o") + strings.Count(s, "O")
+			rest = rest[min(values, len(rest)):]
 		}
 	}
 	inner := w.in(w.state.clone())
@@ -59,7 +58,7 @@ func (w *walker) shell(name string, args []field, in stdin) output {
 		}
 		inner.depth++
 		return inner.shellText(rest[0].value, in)
-	case len(rest) == 0 || fromStdin || isStdin(rest[0]):
+	case len(rest) == 0 || fromStdin:
 		if len(rest) > 0 {
 			inner.state.args, inner.state.argsSet = rest, true
 		}
@@ -67,7 +66,17 @@ func (w *walker) shell(name string, args []field, in stdin) output {
 	case rest[0].subst != nil:
 		return inner.stdinScript(name, inner.in(inner.state.clone()).quietly(rest[0]))
 	}
+	if script, _ := argText(rest); script != "" {
+		if from, ok := in.stream(path.Clean(script)); ok {
+			inner.state.args, inner.state.argsSet = rest[1:], true
+			return inner.stdinScript(name, from)
+		}
+	}
 	return output{}
+}
+
+func isOptionName(s string) bool {
+	return strings.IndexFunc(s, func(r rune) bool { return r >= 0x80 || !isNameByte(byte(r)) && r != '-' }) < 0
 }
 
 // quietly is what a process substitution prints; it has been checked before.
@@ -75,11 +84,6 @@ func (w *walker) quietly(f field) output {
 	w.denyOnly++
 	defer func() { w.denyOnly-- }()
 	return w.processSubstitution(f.subst)
-}
-
-func isStdin(f field) bool {
-	s, _ := f.value.known()
-	return s == "/dev/stdin" || s == "/dev/fd/0" || s == "/proc/self/fd/0"
 }
 
 // stdinScript checks what a shell reads from its standard input.
@@ -102,12 +106,13 @@ func (w *walker) source(name string, args []field, in stdin) output {
 	if len(args) < 2 {
 		return output{}
 	}
-	switch {
-	case args[1].subst != nil:
+	if args[1].subst != nil {
 		return w.stdinScript(name, w.quietly(args[1]))
-	case isStdin(args[1]):
-		in.piped = true
-		return w.stdinScript(name, in)
+	}
+	script, _ := args[1].value.known()
+	if from, ok := in.stream(path.Clean(script)); ok {
+		from.piped = true
+		return w.stdinScript(name, from)
 	}
 	return output{}
 }
@@ -122,6 +127,12 @@ func (w *walker) env(_ string, args []field, in stdin) output {
 			continue
 		}
 		s, ok := rest[0].value.known()
+		if name, body, found := strings.Cut(s, "%%="); found && strings.HasPrefix(name, "BASH_FUNC_") {
+			inner.state.tampered = true
+			inner.shellText(text("f"+body), stdin{})
+			rest = rest[1:]
+			continue
+		}
 		if !ok || len(s) < 2 || s[0] != '-' {
 			if s == "-" {
 				rest = rest[1:]

@@ -7,7 +7,7 @@ import (
 
 // xargs runs its command with words read from standard input appended.
 func (w *walker) xargs(name string, args []field, in stdin) output {
-	o := options{short: "IndPLsEaR", long: []string{"max-args", "max-procs", "max-lines", "max-chars", "delimiter", "arg-file", "replace", "eof"}}
+	o := options{short: "IndPLsEaR", long: []string{"max-args", "max-procs", "max-chars", "delimiter", "arg-file", "process-slot-var"}}
 	if name == "parallel" {
 		o = options{short: "jaNnLIdS", long: []string{"jobs", "arg-file", "colsep", "delay", "timeout", "joblog", "results", "sshlogin", "tmpdir", "workdir"}}
 	}
@@ -24,17 +24,19 @@ func (w *walker) xargs(name string, args []field, in stdin) output {
 			replace = s[2:]
 		case s == "-i", s == "--replace":
 			replace = "{}"
-		case (s == "-a" || s == "--arg-file") && i+2 < len(args):
-			w.useFile(Read, args[i+2].value)
-			in = stdin{piped: true}
-		case strings.HasPrefix(s, "--arg-file="):
-			w.useFile(Read, text(s[len("--arg-file="):]))
-			in = stdin{piped: true}
+		case strings.HasPrefix(s, "-i"):
+			replace = s[2:]
+		case strings.HasPrefix(s, "--replace="):
+			replace = s[len("--replace="):]
 		case s == "-0", s == "--null", strings.HasPrefix(s, "-d"), strings.HasPrefix(s, "--delimiter"):
 			whole = true
 		}
 	}
 	rest := o.skip(w, args[1:])
+	optionNames{letters: "a", words: []string{"--arg-file"}, stops: o.short}.each(args[:len(args)-len(rest)], func(v value) {
+		w.useFile(Read, v)
+		in = stdin{piped: true}
+	})
 	given := []field{{value: value{{kind: hole, made: in.made}}}}
 	if s, ok := in.text.known(); ok && in.known {
 		given = nil

@@ -20,7 +20,7 @@ func (w *walker) in(st *state) *walker {
 
 // program runs a whole script.
 func (w *walker) program(stmts []*syntax.Stmt, in stdin) output {
-	w.funcs = &functions{called: map[*syntax.Stmt]bool{}, active: map[*syntax.Stmt]bool{}}
+	w.funcs = &functions{called: map[*syntax.Stmt]bool{}, active: map[*syntax.Stmt]bool{}, again: map[*syntax.Stmt]bool{}}
 	out := w.stmts(stmts, in)
 	for i := 0; i < len(w.funcs.bodies); i++ {
 		// What is not called by name may be called in a way that is not seen.
@@ -30,6 +30,9 @@ func (w *walker) program(stmts []*syntax.Stmt, in stdin) output {
 			st.forget(body)
 			w.function(body, w.in(st), stdin{})
 		}
+	}
+	for i := 0; i < len(w.funcs.traps); i++ {
+		w.in(w.state.clone()).shellText(w.funcs.traps[i], stdin{})
 	}
 	return out
 }
@@ -58,6 +61,9 @@ func (w *walker) stmt(s *syntax.Stmt, in stdin) output {
 		w = w.in(w.state.clone())
 	}
 	toFile := false
+	if !in.piped {
+		in = w.state.stdin
+	}
 	for _, r := range s.Redirs {
 		var out bool
 		in, out = w.redirect(r, in)
@@ -72,10 +78,11 @@ func (w *walker) stmt(s *syntax.Stmt, in stdin) output {
 
 // stdin is what is known of a command's standard input.
 type stdin struct {
-	piped bool  // it comes from another command or a file
-	known bool  // text is all of it
-	text  value // when known
-	made  bool  // it was computed from other text
+	piped bool             // it comes from another command or a file
+	known bool             // text is all of it
+	text  value            // when known
+	made  bool             // it was computed from other text
+	other map[string]stdin // what is known of further descriptors, by number
 }
 
 // output is what is known of what a statement prints.
@@ -240,7 +247,10 @@ func (w *walker) loop(n *syntax.ForClause, in stdin) {
 		if n.Select {
 			values = []value{{{kind: hole}}}
 		}
-		w.state.vars[l.Name.Value] = values
+		for _, v := range values {
+			w.subscripts(v)
+		}
+		w.state.set(l.Name.Value, values...)
 	case *syntax.CStyleLoop:
 		w.substitutions(l)
 		w.state.forget(n)

@@ -11,11 +11,23 @@ type functions struct {
 	bodies []*syntax.Stmt
 	called map[*syntax.Stmt]bool
 	active map[*syntax.Stmt]bool // being run
+	again  map[*syntax.Stmt]bool // being run within itself
+	traps  []value
 }
 
 func (w *walker) function(body *syntax.Stmt, inner *walker, in stdin) output {
-	if w.funcs.active[body] || len(w.funcs.active) > maxNesting {
+	if len(w.funcs.active) > maxNesting || w.funcs.again[body] {
 		return output{}
+	}
+	if w.funcs.active[body] {
+		// It calls itself, with anything.
+		w.funcs.again[body] = true
+		st := inner.state.clone()
+		st.args, st.argsSet = nil, false
+		st.forget(body)
+		out := inner.in(st).stmt(body, in)
+		delete(w.funcs.again, body)
+		return output{made: out.made}
 	}
 	w.funcs.called[body], w.funcs.active[body] = true, true
 	out := inner.stmt(body, in)

@@ -1,6 +1,7 @@
 package permissions
 
 import (
+	"maps"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -13,13 +14,10 @@ func (w *walker) redirect(r *syntax.Redirect, in stdin) (stdin, bool) {
 	case syntax.Hdoc, syntax.DashHdoc:
 		w.substitutions(r.Word)
 		body := w.hereDocument(r)
-		if r.N != nil && r.N.Value != "0" {
-			return in, false
-		}
-		return stdin{piped: true, known: true, text: body, made: body.made()}, false
+		return in.with(r, stdin{piped: true, known: true, text: body, made: body.made()}), false
 	case syntax.WordHdoc:
 		body := join(w.single(r.Word), text("\n"))
-		return stdin{piped: true, known: true, text: body, made: body.made()}, false
+		return in.with(r, stdin{piped: true, known: true, text: body, made: body.made()}), false
 	}
 	fields := w.expand(r.Word)
 	if len(fields) == 0 {
@@ -50,13 +48,54 @@ func (w *walker) redirect(r *syntax.Redirect, in stdin) (stdin, bool) {
 	switch r.Op {
 	case syntax.RdrIn, syntax.DplIn, syntax.RdrInOut:
 		if fields[0].subst != nil {
-			return w.processSubstitution(fields[0].subst), false
+			return in.with(r, w.processSubstitution(fields[0].subst)), false
 		}
-		return stdin{piped: true}, false
+		from := stdin{piped: true}
+		if n, _ := fields[0].value.known(); r.Op == syntax.DplIn {
+			if other, ok := in.other[strings.TrimSuffix(n, "-")]; ok {
+				from = other
+			}
+		} else if other, ok := in.stream(n); ok {
+			from = other
+		}
+		return in.with(r, from), false
 	case syntax.RdrAll, syntax.AppAll:
 		return in, true
 	}
 	return in, toStdout
+}
+
+// with is in after redirection r made from of one of its descriptors.
+func (in stdin) with(r *syntax.Redirect, from stdin) stdin {
+	if r.N == nil || r.N.Value == "0" {
+		from.other = in.other
+		return from
+	}
+	in.other = maps.Clone(in.other)
+	if in.other == nil {
+		in.other = map[string]stdin{}
+	}
+	from.other = nil
+	in.other[strings.Trim(r.N.Value, "{}")] = from
+	return in
+}
+
+// stream is what is read from path when that names a descriptor.
+func (in stdin) stream(path string) (stdin, bool) {
+	n := "0"
+	if path != "/dev/stdin" {
+		var ok bool
+		if n, ok = strings.CutPrefix(path, "/dev/fd/"); !ok {
+			if n, ok = strings.CutPrefix(path, "/proc/self/fd/"); !ok {
+				return stdin{}, false
+			}
+		}
+	}
+	if n == "0" {
+		return in, true
+	}
+	other, ok := in.other[n]
+	return other, ok
 }
 
 func isDescriptor(s string) bool {

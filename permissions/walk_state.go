@@ -23,6 +23,12 @@ type state struct {
 	aliases map[string]string
 	args    []field // positional parameters, when argsSet
 	argsSet bool
+	stdin   stdin           // what exec has redirected
+	odd     map[string]bool // variables that do not take every value: readonly, lower case, numbers
+	// unsure: what a variable holds cannot be told from what was assigned
+	// to its name: there are references to others, or traps that assign.
+	unsure bool
+	globs  bool // patterns stand for other names than usual
 	// tampered: a program's name may mean another program than it does
 	// elsewhere, so that rules which allow by name do not count.
 	tampered bool
@@ -30,7 +36,7 @@ type state struct {
 
 // newState is a shell that has just been started.
 func (c *checker) newState() *state {
-	st := &state{vars: map[string][]value{}, funcs: map[string]*syntax.Stmt{}, aliases: map[string]string{}}
+	st := &state{vars: map[string][]value{}, funcs: map[string]*syntax.Stmt{}, aliases: map[string]string{}, odd: map[string]bool{}}
 	// A directory that is not known is not the root, as home is not.
 	dir := value{{kind: home}, {kind: lit, text: "/workspace"}}
 	if c.sh != nil && c.sh.Dir() != "" {
@@ -44,7 +50,7 @@ func (c *checker) newState() *state {
 
 func (st *state) clone() *state {
 	out := *st
-	out.vars, out.funcs, out.aliases = maps.Clone(st.vars), maps.Clone(st.funcs), maps.Clone(st.aliases)
+	out.vars, out.funcs, out.aliases, out.odd = maps.Clone(st.vars), maps.Clone(st.funcs), maps.Clone(st.aliases), maps.Clone(st.odd)
 	return &out
 }
 
@@ -66,7 +72,13 @@ func (st *state) merge(other *state) {
 	st.been = alternatives(st.been, other.been)
 	maps.Copy(st.funcs, other.funcs)
 	maps.Copy(st.aliases, other.aliases)
+	maps.Copy(st.odd, other.odd)
 	st.tampered = st.tampered || other.tampered
+	st.unsure = st.unsure || other.unsure
+	st.globs = st.globs || other.globs
+	if other.stdin.piped {
+		st.stdin = other.stdin
+	}
 }
 
 // alternatives is the union of a and b, or one hole when that is too much.
@@ -86,18 +98,24 @@ func alternatives(a, b []value) []value {
 	return out
 }
 
-// set assigns a variable.
-func (st *state) set(name string, v value) {
-	st.vars[name] = []value{v}
-	st.assigned(name)
+// set assigns a variable, of which one of vs is the value.
+func (st *state) set(name string, vs ...value) {
+	name, _, element := strings.Cut(name, "[")
+	if st.odd[name] || element {
+		vs = []value{{{kind: hole, made: true}}}
+	}
+	st.vars[name] = vs
+	st.globs = st.globs || name == "GLOBIGNORE"
+	st.tampered = st.tampered || takenFrom[name] || strings.HasPrefix(name, "GIT_CONFIG_") || strings.HasPrefix(name, "BASH_FUNC_")
 }
 
-func (st *state) assigned(name string) {
-	switch name {
-	case "PATH", "LD_PRELOAD", "LD_LIBRARY_PATH", "LD_AUDIT", "BASH_ENV", "ENV", "DYLD_INSERT_LIBRARIES", "GIT_EXEC_PATH", "GIT_DIR", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_COUNT", "GIT_CONFIG_PARAMETERS":
-		st.tampered = true
-	}
-}
+// takenFrom are the variables from which programs take other programs, or
+// settings that name some.
+var takenFrom = byName(map[string]bool{
+	"PATH LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT DYLD_INSERT_LIBRARIES BASH_ENV ENV BASH_CMDS BASH_ALIASES":                    true,
+	"HOME XDG_CONFIG_HOME GIT_EXEC_PATH GIT_DIR GIT_COMMON_DIR GIT_WORK_TREE GIT_ALLOW_PROTOCOL GIT_TEMPLATE_DIR":           true,
+	"GOFLAGS MAKEFLAGS MAKEFILES NODE_OPTIONS PERL5OPT PERL5LIB PYTHONSTARTUP PYTHONPATH RUBYOPT RUBYLIB JAVA_TOOL_OPTIONS": true,
+})
 
 // lookup is the value of a variable: a hole when it has none that is known, or
 // several.
@@ -117,7 +135,7 @@ func (st *state) lookup(name string) value {
 		}
 		return nil
 	}
-	if vs := st.vars[name]; len(vs) == 1 {
+	if vs := st.vars[name]; len(vs) == 1 && !st.unsure {
 		return vs[0]
 	}
 	return value{{kind: hole}}
@@ -143,6 +161,8 @@ func (st *state) forget(node syntax.Node) {
 						st.vars[name] = []value{{{kind: hole}}}
 					}
 				}
+			case "eval", ".", "source":
+				st.unsure = true // it may assign anything
 			case "cd", "pushd", "popd":
 				st.cwd = alternatives(st.cwd, []value{{{kind: hole}}})
 			}
@@ -224,16 +244,29 @@ func cleanPath(v value) value {
 		}
 	}
 	end()
-	var out value
-	for i, part := range parts {
-		if i > 0 || rooted {
-			out.add(piece{kind: lit, text: "/"})
-		}
-		out = join(out, part)
-	}
 	if len(parts) == 0 && rooted {
 		return text("/")
 	}
+	var out value
+	var literal strings.Builder
+	flush := func() {
+		out.add(piece{kind: lit, text: literal.String()})
+		literal.Reset()
+	}
+	for i, part := range parts {
+		if i > 0 || rooted {
+			literal.WriteByte('/')
+		}
+		for _, p := range part {
+			if p.kind == lit {
+				literal.WriteString(p.text)
+				continue
+			}
+			flush()
+			out.add(p)
+		}
+	}
+	flush()
 	return out
 }
 

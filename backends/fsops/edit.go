@@ -3,6 +3,7 @@ package fsops
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -15,10 +16,18 @@ import (
 
 // Edit implements [backends.Workspace].
 func (t *Tree) Edit(ctx context.Context, req backends.EditRequest) (backends.EditResult, error) {
-	return t.edit(ctx, req.Path, req.Resolved, req.IfVersion, func(content []byte) ([]replacement, int, error) {
+	var without []byte // content that Old does not occur in
+	out, err := t.edit(ctx, req.Path, req.Resolved, req.IfVersion, func(content []byte) ([]replacement, int, error) {
 		reps, err := replaceText(content, req.Old, req.New, req.ReplaceAll)
+		if errors.Is(err, errNoMatch) {
+			without = content
+		}
 		return reps, len(reps), err
 	})
+	if errors.Is(err, errNoMatch) { // explained here, when the file is free again
+		return backends.EditResult{}, noMatchError(ctx, out.Path, without, req.Old)
+	}
+	return out, err
 }
 
 // replacement puts text in place of content[start:end].
@@ -28,17 +37,23 @@ type replacement struct {
 }
 
 // edit reads a whole file, lets plan say what to replace and how often that
-// counts, and writes the outcome, keeping other writers of this Tree away.
+// counts, and writes the outcome, keeping other writers away. With an error of
+// plan the result tells where the file is.
 func (t *Tree) edit(ctx context.Context, p, resolved, ifVersion string, plan func([]byte) ([]replacement, int, error)) (backends.EditResult, error) {
 	none := backends.EditResult{}
 	if err := ended(ctx, "edit"); err != nil {
 		return none, err
 	}
-	res, unlock, err := t.lockTarget("edit", p, resolved)
+	res, unlock, err := t.lockTarget(ctx, "edit", p, resolved, func(res backends.Resolution) error { return t.wantFile("edit", res) })
 	if err != nil {
 		return none, err
 	}
 	defer unlock()
+	letIn, err := t.lockOut(ctx, "edit", res)
+	if err != nil {
+		return none, err
+	}
+	defer letIn()
 	content, version, err := t.readWhole("edit", res)
 	if err != nil {
 		return none, atPath(err, res.Path)
@@ -48,14 +63,14 @@ func (t *Tree) edit(ctx context.Context, p, resolved, ifVersion string, plan fun
 	}
 	reps, replaced, err := plan(content)
 	if err != nil {
-		return none, atPath(err, res.Path)
+		return backends.EditResult{Resolution: res}, atPath(err, res.Path)
 	}
 	edited := apply(content, reps)
 	if len(edited) > backends.MaxEditFile {
 		return none, backends.Errorf(backends.CodeTooLarge, "edit", res.Path, "would grow over the %d MB that an edit can handle", backends.MaxEditFile>>20)
 	}
-	// The last look before the write: a writer outside this Tree is seen up to
-	// here.
+	// The last look before the write: a program that takes no lock is seen up
+	// to here.
 	_, now, err := t.readWhole("edit", res)
 	if err != nil {
 		return none, atPath(err, res.Path)
@@ -73,15 +88,13 @@ func (t *Tree) edit(ctx context.Context, p, resolved, ifVersion string, plan fun
 	if err != nil {
 		return none, fail("edit", res.Path, err)
 	}
-	info, err := t.fs.Lstat(res.Resolved)
-	if err != nil {
-		return none, fail("edit", res.Path, err)
-	}
+	sum := sha256.New()
+	sum.Write(edited)
 	return backends.EditResult{
 		Resolution: res,
 		Replaced:   replaced,
 		Diff:       unifiedDiff(res.Path, content, reps),
-		Version:    versionOf(edited, info),
+		Version:    t.versionAfter(res, int64(len(edited)), sum),
 	}, nil
 }
 
@@ -96,7 +109,7 @@ func atPath(err error, p string) error {
 
 // readWhole reads a text file of at most MaxEditFile bytes.
 func (t *Tree) readWhole(op string, res backends.Resolution) ([]byte, string, error) {
-	_, f, info, err := t.openRegular(op, res.Path)
+	f, info, err := t.openResolved(op, res)
 	if err != nil {
 		return nil, "", err
 	}
@@ -137,6 +150,9 @@ func apply(content []byte, reps []replacement) []byte {
 	return append(out, content[at:]...)
 }
 
+// errNoMatch is the text to replace not being there, before it is explained.
+var errNoMatch = errors.New("no match")
+
 // replaceText finds old in content and says what puts repl in its place; see
 // [backends.EditRequest] for the rules.
 func replaceText(content []byte, old, repl string, all bool) ([]replacement, error) {
@@ -153,7 +169,7 @@ func replaceText(content []byte, old, repl string, all bool) ([]replacement, err
 	starts, view := lf.find(old)
 	switch {
 	case len(starts) == 0:
-		return nil, backends.Errorf(backends.CodeNoMatch, "edit", "", "%s", noMatch(content, old))
+		return nil, errNoMatch
 	case len(starts) > 1 && !all:
 		return nil, backends.Errorf(backends.CodeNotUnique, "edit", "",
 			"old_string occurs %d times (lines %s); add surrounding lines so that it is unique, or set replace_all", len(starts), lineNumbers(view.text, starts))

@@ -2,6 +2,7 @@ package fsops
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -66,6 +67,9 @@ func TestReplaceTextRefuses(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := replaceText([]byte(c.content), c.old, c.repl, false)
+			if errors.Is(err, errNoMatch) {
+				err = noMatchError(t.Context(), "f", []byte(c.content), c.old)
+			}
 			if backends.CodeOf(err) != c.code || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("got %s: %v\nwant %s saying %q", backends.CodeOf(err), err, c.code, c.says)
 			}

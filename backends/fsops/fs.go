@@ -9,6 +9,7 @@
 package fsops
 
 import (
+	"context"
 	"io"
 	"io/fs"
 )
@@ -41,6 +42,17 @@ type FS interface {
 	Replace(name string, mode fs.FileMode, content func(io.Writer) error) error
 	// MkdirAll makes directory name and the parents it lacks.
 	MkdirAll(name string) error
+}
+
+// Locker is an FS that other processes of this program change too.
+type Locker interface {
+	FS
+	// Lock waits until no other Lock of name is held, in this process or
+	// another, and holds it until unlock is called or the process ends. Between
+	// the two a file is read, and replaced by what was made of it. Parents of
+	// name must exist. When ctx ends first, Lock fails with its error. It may be
+	// called by the content of a Replace.
+	Lock(ctx context.Context, name string) (unlock func(), err error)
 }
 
 // File is an open regular file.

@@ -57,7 +57,7 @@ func (t *Tree) Glob(ctx context.Context, req backends.GlobRequest) (backends.Glo
 		}
 		return nil
 	}
-	start, err := w.globStart(res)
+	start, err := w.globStart(ctx, res)
 	if err != nil || start == nil {
 		return out, err
 	}
@@ -138,8 +138,8 @@ func (t *Tree) walkDirectory(op, p string) (backends.Resolution, error) {
 }
 
 // globStart returns where the walk starts, nil when nothing can match.
-func (w *walk) globStart(res backends.Resolution) (*walkDir, error) {
-	start, err := w.tree.walkStart(res, w.ignored)
+func (w *walk) globStart(ctx context.Context, res backends.Resolution) (*walkDir, error) {
+	start, err := w.startAt(res)
 	if err != nil {
 		return nil, err
 	}
@@ -153,10 +153,10 @@ func (w *walk) globStart(res backends.Resolution) (*walkDir, error) {
 			return nil, nil
 		}
 		if sub.Resolved == join(res.Resolved, below) {
-			if start, err = w.walkBelow(start, below); start == nil {
+			if start, err = w.walkBelow(ctx, start, below); start == nil {
 				return nil, err
 			}
-		} else if start, err = w.tree.walkStart(sub, w.ignored); err != nil {
+		} else if start, err = w.startAt(sub); err != nil {
 			return nil, err
 		}
 	}

@@ -104,7 +104,7 @@ func (t *Tree) grepGlob(op string, req backends.GrepRequest) (*globPattern, erro
 }
 
 func (g *grep) searchBelow(ctx context.Context, res backends.Resolution) error {
-	start, err := g.tree.walkStart(res, g.ignored)
+	start, err := g.startAt(res)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package fsops
 
 import (
+	"bytes"
 	"encoding/binary"
 	"regexp/syntax"
 	"slices"
@@ -25,6 +26,7 @@ const (
 type grepDFA struct {
 	prog    *syntax.Prog
 	looks   bool // the pattern has ^, $, \b or \B
+	clock   *workClock
 	states  map[string]*grepState
 	insts   int // in all states
 	flushes int
@@ -56,9 +58,8 @@ const (
 	grepAfterNewline
 )
 
-func newGrepDFA(prog *syntax.Prog) *grepDFA {
-	d := &grepDFA{prog: prog, seen: make([]uint32, len(prog.Inst))}
-	d.looks = slices.ContainsFunc(prog.Inst, func(in syntax.Inst) bool { return in.Op == syntax.InstEmptyWidth })
+func newGrepDFA(p *grepPattern, clock *workClock) *grepDFA {
+	d := &grepDFA{prog: p.prog, looks: p.looks, clock: clock, seen: make([]uint32, len(p.prog.Inst))}
 	d.matched = &grepState{match: true}
 	d.flush()
 	return d
@@ -83,28 +84,34 @@ func (d *grepDFA) flush() {
 // find returns a place in the first line of block that matches, from which is
 // the start of one or, for a pattern that does not look around, a place in one
 // before which no match begins; -1 when there is none. A newline at the end of
-// block is of no importance.
-func (d *grepDFA) find(block []byte, from int) int {
+// block is of no importance. Where it is no use any more, or the clock's context
+// has ended, it gives up (ok is false) and returns the start of the line that it
+// came to.
+func (d *grepDFA) find(block []byte, from int) (at int, ok bool) {
 	s := d.start
 	if s.match {
-		return from
+		return from, true
 	}
 	for i := from; i < len(block); {
 		size := 1
 		var next *grepState
 		if b := block[i]; b < utf8.RuneSelf {
 			if next = s.next[b]; next == nil {
-				next = d.step(s, rune(b))
+				if next = d.step(s, rune(b)); d.tired() {
+					return bytes.LastIndexByte(block[:i], '\n') + 1, false
+				}
 			}
 		} else {
 			var r rune
 			r, size = utf8.DecodeRune(block[i:])
 			if next = s.runes[r]; next == nil {
-				next = d.step(s, r)
+				if next = d.step(s, r); d.tired() {
+					return bytes.LastIndexByte(block[:i], '\n') + 1, false
+				}
 			}
 		}
 		if next.match {
-			return i
+			return i, true
 		}
 		i += size
 		if next == s { // often the start, which most characters do not lead out of
@@ -116,11 +123,14 @@ func (d *grepDFA) find(block []byte, from int) int {
 	}
 	if len(block) > from && block[len(block)-1] != '\n' || len(block) == from {
 		if d.step(s, '\n').match {
-			return max(from, len(block)-1)
+			return max(from, len(block)-1), true
 		}
 	}
-	return -1
+	return -1, true
 }
+
+// tired tells, after a step, whether to give up.
+func (d *grepDFA) tired() bool { return d.useless() || d.clock.ended }
 
 // step works out the state after s and r.
 func (d *grepDFA) step(s *grepState, r rune) *grepState {
@@ -158,6 +168,7 @@ func (d *grepDFA) step(s *grepState, r rune) *grepState {
 		}
 		next = d.state(after)
 	}
+	d.clock.spend(2*len(here) + len(d.set))
 	switch {
 	case r < utf8.RuneSelf:
 		s.next[r] = next

@@ -7,25 +7,22 @@ import (
 	"regexp/syntax"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/mcp-workspace/mcp-workspace/backends"
 )
 
 // grepPattern is a compiled pattern and what helps to find it fast.
 type grepPattern struct {
-	tree  *syntax.Regexp
-	multi bool
-	need  grepNeed     // literals of which every match has one
-	prog  *syntax.Prog // for a grepDFA, unless multi
-
-	// The same pattern for a piece of text that does not begin, or does not
-	// end, where the text does.
-	variants [4]struct {
-		once sync.Once
-		re   *regexp.Regexp
-	}
+	multi  bool     // a match may span lines
+	need   grepNeed // literals of which every match has one
+	prog   *syntax.Prog
+	looks  bool       // the pattern has anchors, \b or \B
+	starts *[256]bool // see grepStarts
 }
+
+// maxGrepSize bounds what a pattern is compiled to, in instructions. Without a
+// bound 100 bytes of nested repetitions could ask for a gigabyte.
+const maxGrepSize = 100_000
 
 // compileGrep compiles the pattern of a request. In line mode a line is a text
 // of its own: nothing matches a newline, and \A and \z are ^ and $.
@@ -48,14 +45,32 @@ func compileGrep(req backends.GrepRequest) (*grepPattern, error) {
 		}
 		grepOneLine(tree)
 	}
-	p := &grepPattern{tree: tree.Simplify(), multi: multi}
-	p.need = grepLiterals(p.tree)
-	if !multi {
-		if p.prog, err = syntax.Compile(p.tree); err != nil {
-			return nil, explainGrep(req.Pattern, err)
-		}
+	if grepSize(tree) > maxGrepSize {
+		return nil, grepMistake("the pattern is too large once its repetitions are written out; search for a part of it")
 	}
+	tree = tree.Simplify()
+	p := &grepPattern{multi: multi, need: grepLiterals(tree)}
+	if p.prog, err = syntax.Compile(tree); err != nil {
+		return nil, explainGrep(req.Pattern, err)
+	}
+	p.looks, p.starts = grepLooks(p.prog), grepStarts(p.prog)
 	return p, nil
+}
+
+// grepSize estimates how many instructions a pattern is compiled to, as long as
+// that is not over maxGrepSize.
+func grepSize(re *syntax.Regexp) int {
+	size := 1
+	if re.Op == syntax.OpLiteral {
+		size = len(re.Rune)
+	}
+	for _, sub := range re.Sub {
+		size = min(size+grepSize(sub), maxGrepSize+1)
+	}
+	if re.Op == syntax.OpRepeat {
+		size *= max(1, re.Min+1, re.Max)
+	}
+	return min(size, maxGrepSize+1)
 }
 
 func grepMistake(format string, args ...any) error {
@@ -124,52 +139,6 @@ func grepOneLine(re *syntax.Regexp) {
 	for _, sub := range re.Sub {
 		grepOneLine(sub)
 	}
-}
-
-// regexp returns the pattern for a piece of a text: begin and end tell whether
-// the piece has the text's (in line mode: the line's) beginning and end.
-func (p *grepPattern) regexp(begin, end bool) *regexp.Regexp {
-	i := 0
-	if !begin {
-		i |= 1
-	}
-	if !end {
-		i |= 2
-	}
-	v := &p.variants[i]
-	v.once.Do(func() {
-		tree := p.tree
-		if i != 0 {
-			tree = grepCut(tree, !begin, !end, !p.multi)
-		}
-		v.re = regexp.MustCompile(tree.String())
-	})
-	return v.re
-}
-
-// grepCut returns re with the anchors for what a piece lacks never matching.
-func grepCut(re *syntax.Regexp, noBegin, noEnd, lines bool) *syntax.Regexp {
-	switch re.Op {
-	case syntax.OpBeginText:
-		noEnd = false
-	case syntax.OpBeginLine:
-		noBegin, noEnd = noBegin && lines, false
-	case syntax.OpEndText:
-		noBegin = false
-	case syntax.OpEndLine:
-		noBegin, noEnd = false, noEnd && lines
-	default:
-		out := *re
-		out.Sub = make([]*syntax.Regexp, len(re.Sub))
-		for i, sub := range re.Sub {
-			out.Sub[i] = grepCut(sub, noBegin, noEnd, lines)
-		}
-		return &out
-	}
-	if noBegin || noEnd {
-		return &syntax.Regexp{Op: syntax.OpNoMatch}
-	}
-	return re
 }
 
 // grepMends are the constructs of other regular expression languages that RE2

@@ -28,13 +28,14 @@ type grepSearch struct {
 	req     *backends.GrepRequest
 	finder  *grepFinder // nil where the pattern needs no literal
 	dfa     *grepDFA    // nil for what spans lines
+	nfa     *grepNFA
+	clock   workClock
 	buf     []byte
 	spans   []grepSpan
 	tried   int // bytes of the block in hand that a literal was no help with
 	direct  int // blocks to search without looking for literals
 
 	// About the file in hand.
-	ctx     context.Context
 	in      io.Reader
 	n       int  // bytes in buf that are not searched yet
 	plain   int  // of these, bytes at the start without carriage returns
@@ -48,10 +49,6 @@ type grepSearch struct {
 // that has led to most lines of one.
 const grepDirect = 16
 
-// maxGrepBatch is how many matches that may span lines are asked for at once,
-// at most.
-const maxGrepBatch = 1 << 16
-
 // grepSpan is bytes of a window that belong to a match.
 type grepSpan struct{ begin, end int }
 
@@ -62,8 +59,9 @@ func newGrepSearch(p *grepPattern, req *backends.GrepRequest) *grepSearch {
 	if len(p.need.texts) > 0 {
 		s.finder = newGrepFinder(&p.need)
 	}
-	if p.prog != nil {
-		s.dfa = newGrepDFA(p.prog)
+	s.nfa = newGrepNFA(p, &s.clock)
+	if !p.multi {
+		s.dfa = newGrepDFA(p, &s.clock)
 	}
 	return s
 }
@@ -80,7 +78,7 @@ func (s *grepSearch) release() {
 // returns how many lines match. In GrepContent keep is asked at the first match
 // how many matching lines are wanted. A binary file has no matches.
 func (s *grepSearch) search(ctx context.Context, in io.Reader, keep func() int) (count int, lines []backends.GrepLine, err error) {
-	s.ctx, s.in = ctx, in
+	s.clock, s.in = workClock{ctx: ctx}, in
 	s.n, s.plain, s.covered, s.top, s.eof = 0, 0, 0, true, false
 	s.out.reset(s.req, keep)
 	for !s.eof || s.n > 0 {
@@ -97,6 +95,9 @@ func (s *grepSearch) search(ctx context.Context, in io.Reader, keep func() int) 
 		}
 		if err := s.searchBuffer(); err != nil {
 			return 0, nil, err
+		}
+		if s.clock.ended {
+			return 0, nil, context.Cause(ctx)
 		}
 		s.top = false
 		if s.out.count > 0 && s.req.Mode == backends.GrepFiles {
@@ -130,8 +131,8 @@ func (s *grepSearch) fill() error {
 // fillBuffer reads until the buffer is full or the file ends.
 func (s *grepSearch) fillBuffer() error {
 	for !s.eof && s.n < len(s.buf) {
-		if s.ctx.Err() != nil {
-			return context.Cause(s.ctx)
+		if s.clock.ctx.Err() != nil {
+			return context.Cause(s.clock.ctx)
 		}
 		n, err := s.in.Read(s.buf[s.n:])
 		s.n += n
@@ -195,7 +196,7 @@ func grepUnixLines(block []byte) []byte {
 // nextByLiteral returns a place in the first matching line at or after from,
 // which is where a line starts; -1 when there is none.
 func (s *grepSearch) nextByLiteral(block []byte, from int) int {
-	for from < len(block) {
+	for from < len(block) && !s.clock.ended {
 		at, proof := s.finder.next(from)
 		if at == len(block) {
 			return -1
@@ -218,9 +219,13 @@ func (s *grepSearch) nextByLiteral(block []byte, from int) int {
 // nextByPattern is nextByLiteral for a pattern that needs no literal.
 func (s *grepSearch) nextByPattern(block []byte, from int) int {
 	if !s.dfa.useless() {
-		return s.dfa.find(block, from)
+		at, ok := s.dfa.find(block, from)
+		if ok {
+			return at
+		}
+		from = at
 	}
-	for from < len(block) {
+	for from < len(block) && !s.clock.ended {
 		_, end := grepLineAt(block, from)
 		if s.matchLine(block[from:end], 0) {
 			return from
@@ -236,9 +241,11 @@ func (s *grepSearch) matchLine(line []byte, from int) bool {
 		if s.dfa.looks {
 			from = 0
 		}
-		return s.dfa.find(line, from) >= 0
+		if at, ok := s.dfa.find(line, from); ok {
+			return at >= 0
+		}
 	}
-	return s.pattern.regexp(true, true).Match(line)
+	return s.nfa.match(line, grepEdges{grepLineEdge, grepLineEdge})
 }
 
 // searchWindow searches the first end bytes of the buffer for matches that may
@@ -285,48 +292,42 @@ func (s *grepSearch) findSpans(text []byte, used int) {
 			return
 		}
 	}
-	re := s.pattern.regexp(s.top, s.eof)
-	batch := 64
-	if s.req.Mode == backends.GrepFiles {
-		batch = 1
+	edges := grepEdges{grepLineEdge, grepLineEdge}
+	if s.top {
+		edges.before = grepNoMore
 	}
-	// Matches are asked for in batches, to bound memory. A batch starts with
-	// the line in which the one before it ended, because what a pattern matches
-	// can depend on what is before.
-	for from, done := 0, 0; from < len(text); {
-		found := re.FindAllIndex(text[from:], batch)
-		for _, m := range found {
-			begin, end := from+m[0], from+m[1]
-			if begin >= used && used < len(text) {
-				return
-			}
-			if begin < done || begin == len(text) && text[begin-1] == '\n' {
-				continue
-			}
-			done = end
-			lineBegin, lineEnd := grepLineAt(text, begin)
-			if end > begin {
-				_, lineEnd = grepLineAt(text, end-1)
-			}
-			lineEnd = min(lineEnd+1, len(text))
-			if last := len(s.spans) - 1; last >= 0 && s.spans[last].end > lineBegin {
-				s.spans[last].end = max(lineEnd, s.spans[last].end)
-			} else {
-				s.spans = append(s.spans, grepSpan{lineBegin, lineEnd})
-			}
-		}
-		if len(found) < batch || s.req.Mode == backends.GrepFiles && len(s.spans) > 0 {
+	if s.eof {
+		edges.after = grepNoMore
+	}
+	for from, last := 0, -1; from <= len(text); {
+		begin, end := s.nfa.find(text, from, edges)
+		if begin < 0 || begin >= used && used < len(text) {
 			return
 		}
-		next := bytes.LastIndexByte(text[:done], '\n') + 1
-		switch {
-		case next > from:
-			from = next
-		case batch < maxGrepBatch:
-			batch *= 2
-		default: // this line has more matches than anyone can want
-			_, end := grepLineAt(text, done)
-			from = end + 1
+		// An empty match does not count right behind another match.
+		counts := begin < end || begin != last
+		last = end
+		if end > from {
+			from = end
+		} else {
+			_, size := utf8.DecodeRune(text[from:])
+			from += max(1, size)
+		}
+		if !counts || begin == len(text) && begin > 0 && text[begin-1] == '\n' {
+			continue
+		}
+		lineBegin, lineEnd := grepLineAt(text, begin)
+		if end > begin {
+			_, lineEnd = grepLineAt(text, end-1)
+		}
+		lineEnd = min(lineEnd+1, len(text))
+		if last := len(s.spans) - 1; last >= 0 && s.spans[last].end > lineBegin {
+			s.spans[last].end = max(lineEnd, s.spans[last].end)
+		} else {
+			s.spans = append(s.spans, grepSpan{lineBegin, lineEnd})
+		}
+		if s.req.Mode == backends.GrepFiles {
+			return
 		}
 	}
 }
@@ -383,5 +384,23 @@ func (s *grepSearch) matchPiece(piece []byte, begin, end bool) bool {
 			return true
 		}
 	}
-	return s.pattern.regexp(begin, end).Match(piece)
+	if s.dfa != nil && !s.dfa.looks && !s.dfa.useless() {
+		if at, ok := s.dfa.find(piece, 0); ok {
+			return at >= 0
+		}
+	}
+	edges := grepEdges{grepGoesOn, grepGoesOn}
+	if begin {
+		edges.before = grepLineEdge
+		if s.top {
+			edges.before = grepNoMore
+		}
+	}
+	if end {
+		edges.after = grepLineEdge
+		if s.eof && len(piece) == s.n {
+			edges.after = grepNoMore
+		}
+	}
+	return s.nfa.match(piece, edges)
 }

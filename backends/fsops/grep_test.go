@@ -435,7 +435,8 @@ func TestGrepMemoryIsBounded(t *testing.T) {
 
 // FuzzGrep compares a search with the obvious way to do it.
 func FuzzGrep(f *testing.F) {
-	for _, p := range []string{"a", "ab|c", "(?i)k", "^a$", `\bA\b`, "[ab]c?", "a.b", `\s`, "x*", "é", "(a|b)+c", "a{2,3}", "[^a]b", `\x{fffd}`, "ß", "(?s).b", "s", `a\nb`, `\Aa`, `a\z`, `$\n^`, `a\w*B`, `ab.+c|\wB`, `^a+.*[bk]$`, `(ab|A).s`} {
+	for _, p := range []string{"a", "ab|c", "(?i)k", "^a$", `\bA\b`, "[ab]c?", "a.b", `\s`, "x*", "é", "(a|b)+c", "a{2,3}", "[^a]b", `\x{fffd}`, "ß", "(?s).b", "s", `a\nb`, `\Aa`, `a\z`, `$\n^`, `a\w*B`, `ab.+c|\wB`, `^a+.*[bk]$`, `(ab|A).s`,
+		`\s{1,1000}[^a]`, `[\s\S]{1,600}`, `.{0,600}[;}]`, `((a?){30}){30}[ab]{900}[^ab]`, `(a{0,9}b?){1,99}`, `(?U)a{2,}b{0,5}|`, `(^a{1,3}$\n?){1,50}`, `a??b*?|\B`} {
 		for _, c := range []string{"a\nab\r\nABC\n", "\u212a s\u017f é\xff\n\n", "b\r\na\r\nb"} {
 			f.Add(p, []byte(c), false, false)
 			f.Add(p, []byte(c), true, true)

@@ -8,6 +8,13 @@ import (
 // maxIgnoreFile is how much of a .gitignore file is honoured, in bytes.
 const maxIgnoreFile = 1 << 20
 
+// Limits of all .gitignore files together of a directory and those above it,
+// which bound the memory of a search: it works on few directories at once.
+const (
+	maxIgnoreText  = 2 << 20 // bytes
+	maxIgnoreLines = 100_000
+)
+
 // ignoreRules is one .gitignore file. Later rules override earlier ones, so
 // what is kept is the index of the last rule that a lookup finds.
 type ignoreRules struct {
@@ -124,6 +131,9 @@ func (r *ignoreRules) match(rel, name []byte, dir bool, scratch *ignoreScratch) 
 		}
 	}
 	for i := len(r.rest) - 1; i >= 0 && r.rest[i] >= last; i-- {
+		if scratch.clock.spend(1) {
+			return ignoreUnsaid
+		}
 		rule := &r.rules[r.rest[i]]
 		if rule.dirOnly && !dir {
 			continue
@@ -160,6 +170,17 @@ type ignoreLevel struct {
 	above *ignoreLevel
 	dir   string // real path of the directory that the rules are relative to
 	rules *ignoreRules
+	// Of the files of this level and all above, forgotten ones included, which
+	// the directories above still hold.
+	text, lines int
+}
+
+// forget is where a repository begins, in which no rules from outside hold.
+func (l *ignoreLevel) forget(dir string) *ignoreLevel {
+	if l == nil {
+		return nil
+	}
+	return &ignoreLevel{dir: dir, rules: &ignoreRules{}, text: l.text, lines: l.lines}
 }
 
 // ignored tells whether the rules leave a path out. full is its real path,

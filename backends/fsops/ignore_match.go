@@ -219,7 +219,7 @@ func (p *ignorePattern) match(name []byte, scratch *ignoreScratch) bool {
 	scratch.reach(p.steps, 0)
 	for _, b := range name {
 		now := scratch.advance()
-		if len(now) == 0 {
+		if len(now) == 0 || scratch.clock.spend(len(now)) {
 			return false
 		}
 		for _, i := range now {
@@ -257,8 +257,9 @@ func (p *ignorePattern) match(name []byte, scratch *ignoreScratch) bool {
 }
 
 // ignoreScratch is the sets of steps that a match is at, and will be at after
-// the byte in hand.
+// the byte in hand. Once the clock's context has ended nothing matches.
 type ignoreScratch struct {
+	clock     workClock
 	now, next []int
 	mark      []uint32 // mark[i] == turn: i is in next
 	turn      uint32

@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -54,8 +55,9 @@ func (t *Tree) lookup(op, p string) (backends.Resolution, fs.FileInfo, error) {
 	return backends.Resolution{Path: name, Resolved: resolved, Exists: info != nil}, info, err
 }
 
-// follow resolves the symlinks of clean name, component by component. The
-// FileInfo is nil when there is nothing there.
+// follow resolves the symlinks of name, component by component as the kernel
+// does: what ".." in a symlink's target means depends on where the way has led
+// by then. The FileInfo is nil when there is nothing there.
 func (t *Tree) follow(op, name string) (string, fs.FileInfo, error) {
 	root := t.fs.Root()
 	outside := func(at string) error {
@@ -68,22 +70,35 @@ func (t *Tree) follow(op, name string) (string, fs.FileInfo, error) {
 	if !inside(root, name) {
 		return "", nil, outside(name)
 	}
-	at := root
-	rest := strings.TrimPrefix(name[len(root):], "/")
-	if rest == "" {
-		info, err := t.fs.Lstat(at)
-		if err != nil {
-			return at, nil, fail(op, name, err)
+	// at is a directory without symlinks in its path: below root, root itself
+	// or, where a symlink's target is on its way there, one above it.
+	at, rest := root, strings.TrimPrefix(name[len(root):], "/")
+	leads := name // the last target
+	links := 0
+	for rest != "" {
+		part, more, goesOn := strings.Cut(rest, "/")
+		next := at
+		switch part {
+		case "", ".":
+		case "..":
+			next = path.Dir(at)
+		default:
+			next = join(at, part)
 		}
-		return at, info, nil
-	}
-	for links := 0; ; {
-		part, more, _ := strings.Cut(rest, "/")
-		next := join(at, part)
+		if !inside(root, next) && !inside(next, root) {
+			return "", nil, outside(leads)
+		}
+		if next == at || inside(next, root) {
+			at, rest = next, more
+			continue
+		}
 		info, err := t.fs.Lstat(next)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			return join(at, rest), nil, nil
+			if slices.Contains(strings.Split(more, "/"), "..") {
+				return "", nil, notFound(op, name) // what is above a missing directory is nowhere
+			}
+			return path.Clean(join(at, rest)), nil, nil
 		case err != nil:
 			return "", nil, fail(op, name, err)
 		case info.Mode()&fs.ModeSymlink != 0:
@@ -94,24 +109,14 @@ func (t *Tree) follow(op, name string) (string, fs.FileInfo, error) {
 			if err != nil {
 				return "", nil, fail(op, name, err)
 			}
-			if !path.IsAbs(target) {
-				target = at + "/" + target
+			leads = path.Clean(join(at, target))
+			if path.IsAbs(target) {
+				at, leads = "/", path.Clean(target)
 			}
-			target = path.Clean(target)
-			if !inside(root, target) {
-				return "", nil, outside(target)
+			if rest = target; goesOn {
+				rest += "/" + more
 			}
-			// Start again from the root: the target may go through links too.
-			at, rest = root, strings.TrimPrefix(target[len(root):]+"/"+more, "/")
-			rest = strings.TrimSuffix(rest, "/")
-			if rest == "" {
-				info, err := t.fs.Lstat(at)
-				if err != nil {
-					return "", nil, fail(op, name, err)
-				}
-				return at, info, nil
-			}
-		case more == "":
+		case !goesOn:
 			return next, info, nil
 		case !info.IsDir():
 			return "", nil, &backends.Error{Code: backends.CodeNotDirectory, Op: op, Path: name, Message: next + " is not a directory", Err: syscall.ENOTDIR}
@@ -119,6 +124,14 @@ func (t *Tree) follow(op, name string) (string, fs.FileInfo, error) {
 			at, rest = next, more
 		}
 	}
+	if !inside(root, at) {
+		return "", nil, outside(leads)
+	}
+	info, err := t.fs.Lstat(at)
+	if err != nil {
+		return at, nil, fail(op, name, err)
+	}
+	return at, info, nil
 }
 
 func join(dir, name string) string {
@@ -181,20 +194,38 @@ func (t *Tree) openRegular(op, p string) (backends.Resolution, File, fs.FileInfo
 	if err := wantRegular(op, res, info); err != nil {
 		return res, nil, nil, err
 	}
+	f, info, err := t.openResolved(op, res)
+	return res, f, info, err
+}
+
+// openResolved opens what was at res.Resolved, wherever res.Path leads by now.
+func (t *Tree) openResolved(op string, res backends.Resolution) (File, fs.FileInfo, error) {
 	f, err := t.fs.Open(res.Resolved)
 	if err != nil {
-		return res, nil, nil, fail(op, res.Path, err)
+		return nil, nil, fail(op, res.Path, err)
 	}
 	// What was opened may be another file than the one looked up.
-	info, err = f.Stat()
+	info, err := f.Stat()
 	if err == nil {
 		err = wantRegular(op, res, info)
 	}
 	if err != nil {
 		f.Close()
-		return res, nil, nil, fail(op, res.Path, err)
+		return nil, nil, fail(op, res.Path, err)
 	}
-	return res, f, info, nil
+	return f, info, nil
+}
+
+// wantFile fails unless there is a regular file at res.Resolved.
+func (t *Tree) wantFile(op string, res backends.Resolution) error {
+	info, err := t.fs.Lstat(res.Resolved)
+	if err == nil {
+		err = wantRegular(op, res, info)
+	}
+	if err != nil {
+		return fail(op, res.Path, err)
+	}
+	return nil
 }
 
 func wantRegular(op string, res backends.Resolution, info fs.FileInfo) error {
@@ -268,6 +299,10 @@ func fail(op, p string, err error) error {
 		code, msg = backends.CodeInvalidArgument, "the file system does not accept this path"
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		code, msg = backends.CodeTooLarge, "no space is left in the workspace"
+	case errors.Is(err, syscall.ENXIO), errors.Is(err, syscall.ENODEV):
+		code, msg = backends.CodeInvalidArgument, "is a socket, or a device that is not there; it cannot be opened as a file"
+	case errors.Is(err, syscall.EIO):
+		msg = "input/output error: the disk under this path fails, or it is a special file that cannot be read as a whole; look at it with a command"
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		code = backends.CodeCancelled
 	}

@@ -3,8 +3,10 @@ package fsops
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -91,6 +93,10 @@ type walkWorker struct {
 	search  *grepSearch // of a grep
 }
 
+func newWalkWorker(ctx context.Context) *walkWorker {
+	return &walkWorker{scratch: ignoreScratch{clock: workClock{ctx: ctx}}}
+}
+
 // run walks the tree below start. What cannot be read is left out, start
 // itself excepted.
 func (w *walk) run(ctx context.Context, start *walkDir) error {
@@ -100,13 +106,13 @@ func (w *walk) run(ctx context.Context, start *walkDir) error {
 	var wg sync.WaitGroup
 	for range workers {
 		wg.Go(func() {
-			worker := &walkWorker{}
+			worker := newWalkWorker(ctx)
 			for {
 				job, ok := w.next()
 				if !ok {
 					break
 				}
-				w.done(w.do(ctx, worker, job, start))
+				w.done(w.try(ctx, worker, job, start))
 			}
 			if worker.search != nil {
 				worker.search.release()
@@ -162,6 +168,18 @@ func (w *walk) done(err error) {
 	}
 }
 
+// try is do, with a panic as the error that the walk ends with: a worker's
+// would otherwise end the process.
+func (w *walk) try(ctx context.Context, worker *walkWorker, job walkJob, start *walkDir) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = &backends.Error{Code: backends.CodeInternal, Op: w.op, Err: fmt.Errorf("%v\n%s", p, debug.Stack()),
+				Message: fmt.Sprintf("the search met a defect of this program (%v); searching less at once may avoid it", p)}
+		}
+	}()
+	return w.do(ctx, worker, job, start)
+}
+
 func (w *walk) do(ctx context.Context, worker *walkWorker, job walkJob, start *walkDir) error {
 	if job.files != nil {
 		defer job.open.release()
@@ -200,7 +218,7 @@ func (w *walk) read(dir *walkDir) (*sharedDir, []fs.DirEntry, error) {
 // leave out.
 func (w *walk) enter(ctx context.Context, worker *walkWorker, dir *walkDir, open *sharedDir, entries []fs.DirEntry) error {
 	if !w.ignored {
-		if err := w.loadIgnore(dir, entries); err != nil {
+		if err := w.loadIgnore(dir, open, entries); err != nil {
 			return err
 		}
 	}
@@ -230,6 +248,9 @@ func (w *walk) enter(ctx context.Context, worker *walkWorker, dir *walkDir, open
 			worker.path = append(worker.path, name...)
 			if dir.ignore.ignored(worker.path, worker.path[len(worker.path)-len(name):], mode.IsDir(), &worker.scratch) {
 				continue
+			}
+			if worker.scratch.clock.ended {
+				return ended(ctx, w.op)
 			}
 		}
 		if take {
@@ -271,7 +292,7 @@ func (w *walk) visitAll(ctx context.Context, worker *walkWorker, job walkJob) er
 }
 
 // loadIgnore adds the rules that dir itself has. entries are its own.
-func (w *walk) loadIgnore(dir *walkDir, entries []fs.DirEntry) (err error) {
+func (w *walk) loadIgnore(dir *walkDir, open Dir, entries []fs.DirEntry) (err error) {
 	var repository, file bool
 	for _, entry := range entries {
 		switch entry.Name() {
@@ -281,7 +302,7 @@ func (w *walk) loadIgnore(dir *walkDir, entries []fs.DirEntry) (err error) {
 			file = entry.Type().IsRegular()
 		}
 	}
-	dir.ignore, err = w.tree.ignoreIn(dir.ignore, dir.real, repository, file)
+	dir.ignore, err = w.ignoreIn(dir.ignore, dir.real, open, repository, file)
 	return err
 }
 
@@ -333,35 +354,38 @@ func walkFatal(op, name string, err error) error {
 	return fail(op, name, err)
 }
 
-// walkStart is a directory given to a search.
-func (t *Tree) walkStart(res backends.Resolution, includeIgnored bool) (*walkDir, error) {
+// startAt is a directory given to a search.
+func (w *walk) startAt(res backends.Resolution) (*walkDir, error) {
 	start := &walkDir{display: res.Path, real: res.Resolved}
-	if includeIgnored {
+	if w.ignored {
 		return start, nil
 	}
 	var err error
-	start.ignore, err = t.ignoreAbove(res.Resolved)
+	start.ignore, err = w.ignoreAbove(res.Resolved)
 	return start, err
 }
 
 // walkBelow goes from start down the names of rel, as the walk would. It
 // returns nil where the walk would not have come.
-func (w *walk) walkBelow(start *walkDir, rel string) (*walkDir, error) {
-	worker := &walkWorker{}
+func (w *walk) walkBelow(ctx context.Context, start *walkDir, rel string) (*walkDir, error) {
+	worker := newWalkWorker(ctx)
 	at := start
 	for name := range strings.SplitSeq(rel, "/") {
 		if !w.ignored {
-			repository, file, err := w.tree.ignoreLook(at.real)
+			repository, file, err := w.ignoreLook(at.real)
 			if err != nil {
 				return nil, err
 			}
-			if at.ignore, err = w.tree.ignoreIn(at.ignore, at.real, repository, file); err != nil {
+			if at.ignore, err = w.ignoreIn(at.ignore, at.real, w.tree.namedDir(at.real), repository, file); err != nil {
 				return nil, err
 			}
 			if at.ignore != nil {
 				full := []byte(join(at.real, name))
 				if at.ignore.ignored(full, full[len(full)-len(name):], true, &worker.scratch) {
 					return nil, nil
+				}
+				if worker.scratch.clock.ended {
+					return nil, ended(ctx, w.op)
 				}
 			}
 		}

@@ -32,8 +32,11 @@ func (t *Tree) openDir(name string) (Dir, error) {
 	if opener, ok := t.fs.(DirOpener); ok {
 		return opener.OpenDir(name)
 	}
-	return namedDir{t.fs, name}, nil
+	return t.namedDir(name), nil
 }
+
+// namedDir is a directory that need not be kept open.
+func (t *Tree) namedDir(name string) Dir { return namedDir{t.fs, name} }
 
 // namedDir is a Dir of an FS that keeps none open.
 type namedDir struct {

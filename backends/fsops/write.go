@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"strings"
 
 	"github.com/mcp-workspace/mcp-workspace/backends"
 )
@@ -20,32 +21,31 @@ func (t *Tree) Write(ctx context.Context, req backends.WriteRequest) (backends.W
 	if err := ended(ctx, "write"); err != nil {
 		return backends.WriteResult{}, err
 	}
-	res, unlock, err := t.lockTarget("write", req.Path, req.Resolved)
+	res, unlock, err := t.lockTarget(ctx, "write", req.Path, req.Resolved, func(res backends.Resolution) error {
+		return t.readyToWrite(req.Path, res)
+	})
 	if err != nil {
 		return backends.WriteResult{}, err
 	}
 	defer unlock()
-	if res.Exists {
-		info, err := t.fs.Lstat(res.Resolved)
-		if err == nil {
-			err = wantRegular("write", res, info)
-		}
-		if err != nil {
-			return backends.WriteResult{}, fail("write", res.Path, err)
-		}
-	} else if err := t.fs.MkdirAll(path.Dir(res.Resolved)); err != nil {
-		return backends.WriteResult{}, fail("write", res.Path, err)
-	}
 	mode := req.Mode.Perm()
 	if mode == 0 {
 		mode = newFileMode
 	}
 	meter := meter{sum: sha256.New()}
+	letIn := func() {}
+	defer func() { letIn() }()
 	err = t.fs.Replace(res.Resolved, mode, func(w io.Writer) error {
-		if req.Content == nil {
-			return nil
+		if req.Content != nil {
+			if _, err := io.Copy(io.MultiWriter(w, &meter), contextReader{ctx, req.Content}); err != nil {
+				return err
+			}
 		}
-		_, err := io.Copy(io.MultiWriter(w, &meter), contextReader{ctx, req.Content})
+		// Only now, because the content may have been long in coming.
+		unlock, err := t.lockOut(ctx, "write", res)
+		if err == nil {
+			letIn = unlock
+		}
 		return err
 	})
 	if err != nil {
@@ -53,42 +53,42 @@ func (t *Tree) Write(ctx context.Context, req backends.WriteRequest) (backends.W
 	}
 	out := backends.WriteResult{Resolution: res, Bytes: meter.bytes, Lines: meter.lineCount(), Created: !res.Exists}
 	out.Exists = true
-	if out.Version, err = t.versionAfter(res, meter.bytes, meter.sum); err != nil {
-		return backends.WriteResult{}, fail("write", res.Path, err)
-	}
+	out.Version = t.versionAfter(res, meter.bytes, meter.sum)
 	return out, nil
 }
 
-// versionAfter names the state of a file that was just written.
-func (t *Tree) versionAfter(res backends.Resolution, size int64, sum hash.Hash) (string, error) {
-	if size <= hashedSize {
-		return versionBySum(sum.Sum(nil)), nil
+// readyToWrite looks at where a write of p leads, and makes the parents of a
+// new file.
+func (t *Tree) readyToWrite(p string, res backends.Resolution) error {
+	if res.Exists {
+		if err := t.wantFile("write", res); err != nil {
+			return err
+		}
 	}
-	info, err := t.fs.Lstat(res.Resolved)
-	if err != nil {
-		return "", err
+	switch p[strings.LastIndexByte(p, '/')+1:] {
+	case "", ".", "..":
+		return backends.Errorf(backends.CodeInvalidArgument, "write", res.Path, `the path %q names a directory by how it ends; leave the end out to write a file, and know that a file's parent directories are made with it`, p)
 	}
-	return versionByTime(info), nil
+	if res.Exists {
+		return nil
+	}
+	if err := t.fs.MkdirAll(path.Dir(res.Resolved)); err != nil {
+		return fail("write", res.Path, err)
+	}
+	return nil
 }
 
-// lockTarget resolves p and keeps other writers of this Tree away from where
-// it leads. When want is set and the path leads elsewhere, it is stale.
-func (t *Tree) lockTarget(op, p, want string) (backends.Resolution, func(), error) {
-	res, err := t.resolve(op, p)
-	if err != nil {
-		return res, nil, err
+// versionAfter names the state of a file that was just written: where it can,
+// from what was written, which another writer may have replaced already. Of a
+// large file that has another size by now, or is gone, the version is one that
+// no file has, so that an edit on top of it is refused.
+func (t *Tree) versionAfter(res backends.Resolution, size int64, sum hash.Hash) string {
+	if size > hashedSize {
+		if info, err := t.fs.Lstat(res.Resolved); err == nil && info.Mode().IsRegular() && info.Size() == size {
+			return versionByTime(info)
+		}
 	}
-	unlock := t.locks.lock(res.Resolved)
-	// Another writer may have made or replaced it while this one waited.
-	again, err := t.resolve(op, p)
-	if err == nil && (again.Resolved != res.Resolved || want != "" && again.Resolved != want) {
-		err = backends.Errorf(backends.CodeStale, op, res.Path, "a symlink on this path has changed and leads to %s now; try again", again.Resolved)
-	}
-	if err != nil {
-		unlock()
-		return res, nil, err
-	}
-	return again, unlock, nil
+	return versionBySum(sum.Sum(nil))
 }
 
 // meter counts and sums what is written through it.

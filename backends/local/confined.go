@@ -17,16 +17,23 @@ import (
 	"github.com/mcp-workspace/mcp-workspace/backends/fsops"
 )
 
-var _ fsops.FS = (*confined)(nil)
+var (
+	_ fsops.FS     = (*confined)(nil)
+	_ fsops.Locker = (*confined)(nil)
+)
 
 // confined is the tree of files below a directory, as [fsops.FS]. Every access
-// goes through an [os.Root].
+// is through dir, by which the kernel refuses every symlink (the names have been
+// resolved, so one has been put there since), and where the kernel has no such
+// call through root, which follows those that stay inside.
 type confined struct {
 	root *os.Root
+	dir  *os.File    // of root; nil where openBeneath does not work
 	path string      // of root, canonical
 	info fs.FileInfo // of root, when it was opened
 	// escape is the cause that os.Root gives when it is led outside.
-	escape error
+	escape       error
+	lockPatience time.Duration
 }
 
 func openConfined(dir string) (*confined, error) {
@@ -41,7 +48,7 @@ func openConfined(dir string) (*confined, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &confined{root: root, path: dir}
+	c := &confined{root: root, path: dir, lockPatience: lockPatience}
 	if c.info, err = root.Stat("."); err != nil {
 		c.close()
 		return nil, err
@@ -53,11 +60,25 @@ func openConfined(dir string) (*confined, error) {
 		return nil, backends.Errorf(backends.CodeInternal, "open", dir, "the parent of the root can be reached from it (%v)", err)
 	}
 	c.escape = pathErr.Err
+	if c.dir, err = root.Open("."); err != nil {
+		c.close()
+		return nil, err
+	}
+	if probe, err := openBeneath(c.dir, ".", dir, unix.O_DIRECTORY); err == nil {
+		probe.Close()
+	} else { // an old kernel, a filter of system calls, or another system
+		c.dir.Close()
+		c.dir = nil
+	}
 	return c, nil
 }
 
+// close lets go of the root: directories, so nothing can be lost.
 func (c *confined) close() {
-	_ = c.root.Close() // a directory; nothing can be lost
+	_ = c.root.Close()
+	if c.dir != nil {
+		_ = c.dir.Close()
+	}
 }
 
 // gone tells whether the root has been removed, or another directory put in its
@@ -92,6 +113,62 @@ func (c *confined) rel(name string) (string, error) {
 	}
 }
 
+// at is rel, as long as the root is where it was.
+func (c *confined) at(name string) (string, error) {
+	rel, err := c.rel(name)
+	if err == nil && c.gone() {
+		err = goneError(c.path)
+	}
+	return rel, err
+}
+
+// open opens rel, which is called name, and refuses symlinks on the way where
+// the system can.
+func (c *confined) open(rel, name string, flag int) (*os.File, error) {
+	if c.dir == nil {
+		return c.root.OpenFile(rel, flag, 0)
+	}
+	f, err := openBeneath(c.dir, rel, name, flag)
+	if errors.Is(err, syscall.ELOOP) || errors.Is(err, syscall.EXDEV) {
+		if _, out := c.root.Stat(rel); errors.Is(out, c.escape) { // the better answer
+			return nil, out
+		}
+	}
+	return f, err
+}
+
+// openRoot opens directory rel, which is called name, as a root.
+func (c *confined) openRoot(rel, name string) (*os.Root, error) {
+	dir, err := c.root.OpenRoot(rel)
+	if err != nil || c.dir == nil {
+		return dir, err
+	}
+	// An os.Root follows symlinks. Is it where the name leads without any?
+	f, err := c.open(rel, name, oPath|unix.O_DIRECTORY)
+	if err == nil {
+		defer f.Close()
+		err = sameDir(dir, f.Stat, name)
+	}
+	if err != nil {
+		dir.Close()
+		return nil, err
+	}
+	return dir, nil
+}
+
+// sameDir fails with ELOOP unless dir is the directory that stat describes.
+func sameDir(dir *os.Root, stat func() (fs.FileInfo, error), name string) error {
+	there, err := stat()
+	if err != nil {
+		return err
+	}
+	opened, err := dir.Stat(".")
+	if err == nil && !os.SameFile(there, opened) {
+		err = &fs.PathError{Op: "open", Path: name, Err: syscall.ELOOP}
+	}
+	return err
+}
+
 func (c *confined) outside(name string) error {
 	return backends.Errorf(backends.CodePermission, "open", name, "leads outside the workspace; only paths below %s can be reached", c.path)
 }
@@ -120,13 +197,20 @@ func (c *confined) Lstat(name string) (fs.FileInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	if rel == "." { // which a removed directory still answers
-		if err := c.check(); err != nil {
-			return nil, err
-		}
+	first := !strings.Contains(rel, "/") // every look-up begins with one
+	if first && c.gone() {
+		return nil, goneError(c.path)
 	}
-	info, err := c.root.Lstat(rel)
-	return info, c.fail(name, err)
+	if first || c.dir == nil {
+		info, err := c.root.Lstat(rel)
+		return info, c.fail(name, err)
+	}
+	f, err := c.open(rel, name, oPath|unix.O_NOFOLLOW)
+	if err != nil {
+		return nil, c.fail(name, err)
+	}
+	defer f.Close()
+	return f.Stat()
 }
 
 // Readlink implements [fsops.FS].
@@ -135,17 +219,30 @@ func (c *confined) Readlink(name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	text, err := c.root.Readlink(rel)
-	return text, c.fail(name, err)
+	if c.dir == nil {
+		text, err := c.root.Readlink(rel)
+		return text, c.fail(name, err)
+	}
+	f, err := c.open(rel, name, oPath|unix.O_NOFOLLOW)
+	if err != nil {
+		return "", c.fail(name, err)
+	}
+	defer f.Close()
+	text := make([]byte, unix.PathMax) // the longest there is
+	n, err := unix.Readlinkat(int(f.Fd()), "", text)
+	if err != nil {
+		return "", &fs.PathError{Op: "readlink", Path: name, Err: err}
+	}
+	return string(text[:n]), nil
 }
 
 // ReadDir implements [fsops.FS].
 func (c *confined) ReadDir(name string) ([]fs.DirEntry, error) {
-	rel, err := c.rel(name)
+	rel, err := c.at(name)
 	if err != nil {
 		return nil, err
 	}
-	dir, err := c.root.OpenFile(rel, os.O_RDONLY|unix.O_DIRECTORY, 0)
+	dir, err := c.open(rel, name, os.O_RDONLY|unix.O_DIRECTORY)
 	if err != nil {
 		return nil, c.fail(name, err)
 	}
@@ -180,9 +277,12 @@ func (e entry) Info() (fs.FileInfo, error) { return e.files.Lstat(e.name) }
 
 // MkdirAll implements [fsops.FS].
 func (c *confined) MkdirAll(name string) error {
-	rel, err := c.rel(name)
+	rel, err := c.at(name)
 	if err != nil {
 		return err
+	}
+	if c.dir != nil {
+		return c.fail(name, c.mkdirAll(rel, name))
 	}
 	err = c.root.MkdirAll(rel, 0o777) // less what the umask takes
 	if errors.Is(err, fs.ErrExist) {
@@ -191,13 +291,44 @@ func (c *confined) MkdirAll(name string) error {
 	return c.fail(name, err)
 }
 
+// mkdirAll makes directory rel and the parents it lacks, through no symlink.
+func (c *confined) mkdirAll(rel, name string) error {
+	there, err := c.open(rel, name, oPath|unix.O_DIRECTORY)
+	if err == nil {
+		there.Close()
+		return nil
+	}
+	if !errors.Is(err, fs.ErrNotExist) || rel == "." {
+		return err
+	}
+	if err := c.mkdirAll(path.Dir(rel), name); err != nil {
+		return err
+	}
+	parent, err := c.open(path.Dir(rel), name, oPath|unix.O_DIRECTORY)
+	if err != nil {
+		return err
+	}
+	defer parent.Close()
+	err = unix.Mkdirat(int(parent.Fd()), path.Base(rel), 0o777) // less what the umask takes
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, fs.ErrExist): // made by another meanwhile; or a file or symlink is there
+		if there, err = c.open(rel, name, oPath|unix.O_DIRECTORY); err == nil {
+			there.Close()
+		}
+		return err
+	}
+	return &fs.PathError{Op: "mkdir", Path: name, Err: err}
+}
+
 // Open implements [fsops.FS].
 func (c *confined) Open(name string) (fsops.File, error) {
-	rel, err := c.rel(name)
+	rel, err := c.at(name)
 	if err != nil {
 		return nil, err
 	}
-	f, err := openRegular(c.root, rel, name, os.O_RDONLY)
+	f, err := openRegular(name, os.O_RDONLY, func(flag int) (*os.File, error) { return c.open(rel, name, flag) })
 	if err != nil {
 		return nil, c.fail(name, err)
 	}
@@ -209,8 +340,8 @@ func (c *confined) Open(name string) (fsops.File, error) {
 
 // openRegular opens a regular file without waiting for anything, and refuses
 // what else has been put in its place. In errors it is called name.
-func openRegular(root *os.Root, rel, name string, flag int) (*os.File, error) {
-	f, err := root.OpenFile(rel, flag|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
+func openRegular(name string, flag int, open func(flag int) (*os.File, error)) (*os.File, error) {
+	f, err := open(flag | unix.O_NONBLOCK | unix.O_NOCTTY)
 	if errors.Is(err, syscall.ENXIO) || errors.Is(err, syscall.ENODEV) { // a socket; a FIFO without a reader
 		return nil, special(name, 0)
 	}

@@ -2,13 +2,22 @@
 //
 // Paths in the workspace are the machine's own: relative ones start at the
 // working directory, absolute ones must lead below the root. Files are reached
-// through an [os.Root] and nothing else, so neither a path nor a symlink leads
-// outside, not even one that is put there while an operation is under way. What
-// is hard-linked or mounted below the root is part of it.
+// from the root's descriptor and nothing else, so neither a path nor a symlink
+// leads outside, not even one that is put there while an operation is under way.
+// On Linux (openat2, since 5.6) such a symlink is not followed inside the root
+// either: what is read and written is what a ruleset was asked about. On macOS,
+// older kernels, and where a filter of system calls forbids openat2, it is
+// followed inside the root. What is hard-linked or mounted below the root is
+// part of it.
 //
 // Commands are not confined: they run as the user of this process, with a
 // minimal environment, and can reach what that user can. Who may run which is
 // for a ruleset to say, and a container for what is not trusted.
+//
+// On Linux a command cannot read the environment or the memory of this process,
+// where tokens may be. That does not stop root or who has CAP_SYS_PTRACE, and
+// does not cover what has the same tokens elsewhere: the program that started
+// this one, its other children, a configuration file. On macOS nothing stops it.
 package local
 
 import "log/slog"

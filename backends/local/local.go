@@ -41,6 +41,9 @@ type Backend struct {
 // CodeNotDirectory for the root, CodePermission when it may not be entered or
 // WorkingDir leads out of it, CodeInvalidArgument for a path that is not
 // absolute or an Env that is not K=V.
+//
+// On Linux it makes this process one that others of its user cannot look into,
+// which also means that it leaves no core dump.
 func New(cfg Config) (*Backend, error) {
 	invalid := func(path, format string, args ...any) error {
 		return backends.Errorf(backends.CodeInvalidArgument, "open", path, format, args...)
@@ -78,6 +81,9 @@ func New(cfg Config) (*Backend, error) {
 		return nil, rootError(cfg.Root, err)
 	}
 	defer files.close()
+	if err := hideFromCommands(); err != nil {
+		b.log.Warn("commands can read the environment that this process was started with", "error", err)
+	}
 	at, err := fsops.New(files, root).Resolve(context.Background(), b.dir)
 	if err != nil {
 		return nil, fmt.Errorf("working directory: %w", err)

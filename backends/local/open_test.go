@@ -3,6 +3,7 @@
 package local
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -112,11 +113,13 @@ func TestRootThatGoesAndComesBack(t *testing.T) {
 	ws, err := b.Create(t.Context(), backends.Spec{})
 	must(t, err)
 	ops := map[string]func() error{
-		"Stat": func() error { _, err := ws.Stat(t.Context(), "."); return err },
-		"Read": func() error { _, err := ws.Read(t.Context(), backends.ReadRequest{Path: "f"}); return err },
-		"List": func() error { _, err := ws.List(t.Context(), backends.ListRequest{Path: "."}); return err },
-		"Run":  func() error { _, err := ws.Run(t.Context(), backends.Command{Script: "true"}); return err },
-		"Grep": func() error { _, err := ws.Grep(t.Context(), backends.GrepRequest{Pattern: "x"}); return err },
+		"Stat":  func() error { _, err := ws.Stat(t.Context(), "."); return err },
+		"Glob":  func() error { _, err := ws.Glob(t.Context(), backends.GlobRequest{Pattern: "*"}); return err },
+		"Mkdir": func() error { return ws.(*workspace).files.MkdirAll(root + "/made") },
+		"Read":  func() error { _, err := ws.Read(t.Context(), backends.ReadRequest{Path: "f"}); return err },
+		"List":  func() error { _, err := ws.List(t.Context(), backends.ListRequest{Path: "."}); return err },
+		"Run":   func() error { _, err := ws.Run(t.Context(), backends.Command{Script: "true"}); return err },
+		"Grep":  func() error { _, err := ws.Grep(t.Context(), backends.GrepRequest{Pattern: "x"}); return err },
 		"Write": func() error {
 			_, err := ws.Write(t.Context(), backends.WriteRequest{Path: "a/f", Content: strings.NewReader("x")})
 			return err
@@ -137,9 +140,7 @@ func TestRootThatGoesAndComesBack(t *testing.T) {
 
 	place(t, root+"/f", "back\n")
 	for name, op := range ops {
-		if name != "Read" && name != "Grep" && name != "Write" && name != "List" { // it works on the old one, which is empty
-			wantCode(t, name+" when another is there", op(), backends.CodeUnavailable)
-		}
+		wantCode(t, name+" when another is there", op(), backends.CodeUnavailable)
 	}
 	ws, err = b.Attach(t.Context(), ws.Ref())
 	must(t, err)
@@ -148,6 +149,15 @@ func TestRootThatGoesAndComesBack(t *testing.T) {
 		t.Errorf("%+v, %v", res, err)
 	}
 	wantCode(t, "Destroy", b.Destroy(t.Context(), ws.Ref()), backends.CodeUnsupported)
+
+	// Moved away, with everything in it.
+	must(t, os.Rename(root, root+".old"), os.Mkdir(root, 0o755))
+	for name, op := range ops {
+		wantCode(t, name+" when it was moved away", op(), backends.CodeUnavailable)
+	}
+	if found, err := os.ReadDir(root + ".old"); err != nil || len(found) != 1 {
+		t.Errorf("what was moved away holds %v, %v", found, err)
+	}
 
 	must(t, b.Close())
 	for name, op := range ops {
@@ -208,8 +218,11 @@ func TestCommandsStartInside(t *testing.T) {
 func TestOutputFiles(t *testing.T) {
 	dir := t.TempDir()
 	ws := open(t, Config{Root: dir})
+	for i := range 10 {
+		place(t, fmt.Sprintf("%s/.mcp-workspace/output/20250101-00000%d.000000-AAAAAAA2.txt", dir, i), "old")
+	}
 	var last string
-	for range keptOutputs + 5 {
+	for range keptOutputs {
 		exit, err := ws.Run(t.Context(), backends.Command{Script: "echo 0123456789", KeepAbove: 5})
 		if err != nil || exit.OutputFile == "" {
 			t.Fatalf("%+v, %v", exit, err)
@@ -229,6 +242,56 @@ func TestOutputFiles(t *testing.T) {
 	info, err := os.Stat(last)
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info.Mode(), err)
+	}
+}
+
+// A result names its output file; with many commands at once it would be gone
+// before anyone could read it.
+func TestOutputFilesOfLateAreAllKept(t *testing.T) {
+	ws := open(t, Config{Root: t.TempDir()})
+	for range 2 * keptOutputs {
+		if _, err := ws.Run(t.Context(), backends.Command{Script: "echo 0123456789", KeepAbove: 5}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if entries, err := os.ReadDir(ws.files.path + "/.mcp-workspace/output"); err != nil || len(entries) != 2*keptOutputs {
+		t.Errorf("%d files are kept, %v", len(entries), err)
+	}
+}
+
+func TestOutputDirectoryHoldsFilesOfTheUser(t *testing.T) {
+	notes := func(t *testing.T, dir string) {
+		for i := range keptOutputs + 20 {
+			place(t, fmt.Sprintf("%s/note %02d.txt", dir, i), "mine")
+		}
+	}
+	for name, prepare := range map[string]func(t *testing.T, root string) (dir string, kept bool){
+		"in it": func(_ *testing.T, root string) (string, bool) { return root + "/.mcp-workspace/output", true },
+		"it is a symlink": func(t *testing.T, root string) (string, bool) {
+			must(t, os.Mkdir(root+"/.mcp-workspace", 0o755), os.Symlink("../notes", root+"/.mcp-workspace/output"))
+			return root + "/notes", false
+		},
+		"its parent is one": func(t *testing.T, root string) (string, bool) {
+			must(t, os.Symlink("other", root+"/.mcp-workspace"))
+			return root + "/other/output", false
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			root := t.TempDir()
+			dir, kept := prepare(t, root)
+			notes(t, dir)
+			exit, err := open(t, Config{Root: root}).Run(t.Context(), backends.Command{Script: "echo 0123456789", KeepAbove: 5})
+			if err != nil || (exit.OutputFile != "") != kept {
+				t.Errorf("%+v, %v", exit, err)
+			}
+			found, err := filepath.Glob(dir + "/note *.txt")
+			if err != nil || len(found) != keptOutputs+20 {
+				t.Errorf("%d files are left, %v", len(found), err)
+			}
+			if entries, err := os.ReadDir(dir); err != nil || !kept && len(entries) != len(found) {
+				t.Errorf("%d entries, %v", len(entries), err)
+			}
+		})
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -55,6 +56,9 @@ func withMounts(t *testing.T) bool {
 	attr := &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS}
 	if uid := os.Geteuid(); uid != 0 {
 		attr.Cloneflags |= syscall.CLONE_NEWUSER
+		// New, in another test, may have made this process one whose children
+		// cannot be given a user mapping.
+		must(t, unix.Prctl(unix.PR_SET_DUMPABLE, 1, 0, 0, 0))
 		attr.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: uid, Size: 1}}
 		attr.GidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getegid(), Size: 1}}
 	}
@@ -237,7 +241,8 @@ func TestOwnerThatCannotBeGiven(t *testing.T) {
 
 func TestFilesThatKeepTheirReaderWaiting(t *testing.T) {
 	ws := open(t, Config{Root: "/"})
-	for _, name := range []string{"/proc/kmsg", "/proc/self/mounts", "/proc/self/status", "/proc/sys/kernel/ostype", "/proc/self/mem"} {
+	self := fmt.Sprintf("/proc/%d", os.Getpid())
+	for _, name := range []string{"/proc/kmsg", self + "/mounts", self + "/status", "/proc/sys/kernel/ostype", self + "/mem"} {
 		start := time.Now()
 		f, err := ws.files.Open(name)
 		if err == nil {
@@ -253,5 +258,32 @@ func TestFilesThatKeepTheirReaderWaiting(t *testing.T) {
 	res, err := ws.Read(ctx, backends.ReadRequest{Path: "/proc/self/mounts"})
 	if err != nil || res.TotalLines == 0 {
 		t.Errorf("/proc/self/mounts: %d lines, %v", res.TotalLines, err)
+	}
+}
+
+// As root the kernel shows commands everything.
+func TestCommandsCannotLookIntoTheServer(t *testing.T) {
+	if !unprivileged(t) {
+		return
+	}
+	ws := open(t, Config{Root: t.TempDir()})
+	for _, file := range []string{"environ", "mem", "maps"} {
+		exit, err := ws.Run(t.Context(), backends.Command{Script: "head -c 1 /proc/$PPID/" + file + " 2>/dev/null; exec 3</proc/$PPID/" + file})
+		if err != nil || exit.Code == 0 {
+			t.Errorf("%s can be opened: %+v, %v", file, exit, err)
+		}
+	}
+	// What commands need themselves, and this process.
+	var out strings.Builder
+	exit, err := ws.Run(t.Context(), backends.Command{Script: "exec 3</proc/self/environ; ls /dev/fd; echo x >/dev/stdout",
+		Output: func(_ backends.Stream, p []byte) { out.Write(p) }})
+	if err != nil || exit.Code != 0 {
+		t.Errorf("%+v, %v: %s", exit, err, &out)
+	}
+	if _, err := os.Executable(); err != nil {
+		t.Error(err)
+	}
+	if names, err := os.ReadDir("/proc/self/fd"); err != nil || len(names) < 3 {
+		t.Errorf("%v, %v", names, err)
 	}
 }

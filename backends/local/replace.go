@@ -38,11 +38,11 @@ const (
 // A file with other hard links loses its connection to them: the others may be
 // outside the root, where nothing is written.
 func (c *confined) Replace(name string, mode fs.FileMode, content func(io.Writer) error) error {
-	rel, err := c.rel(name)
+	rel, err := c.at(name)
 	if err != nil {
 		return err
 	}
-	dir, err := c.root.OpenRoot(path.Dir(rel))
+	dir, err := c.openRoot(path.Dir(rel), path.Dir(name))
 	if err != nil {
 		return c.fail(name, err)
 	}
@@ -166,11 +166,14 @@ func (r *replacement) takesAfter(temp *os.File) bool {
 
 // overwrite writes the content of src over the old file.
 func (r *replacement) overwrite(src *os.File) error {
-	dst, err := openRegular(r.dir, r.base, r.name, os.O_RDWR)
+	dst, err := openRegular(r.name, os.O_RDWR, func(flag int) (*os.File, error) { return r.dir.OpenFile(r.base, flag, 0) })
 	if err != nil {
 		return err
 	}
 	defer dst.Close()
+	if info, err := dst.Stat(); err != nil || !os.SameFile(info, r.old) {
+		return errors.Join(err, &fs.PathError{Op: "write", Path: r.name, Err: syscall.ELOOP}) // or another file
+	}
 	backup, err := scratch()
 	if err != nil {
 		return fmt.Errorf("no copy can be kept in case the write fails: %w", err)

@@ -3,6 +3,7 @@ package procs
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"runtime"
@@ -217,5 +218,47 @@ func TestCommandInheritsThreeBlockingDescriptors(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// printTo is set in a process that runs a command which prints into this FIFO.
+const printTo = "MCP_WORKSPACE_TEST_PRINT_TO"
+
+func TestCommandEndsWithAServerThatIsKilled(t *testing.T) {
+	if fifo := os.Getenv(printTo); fifo != "" {
+		// With threads that come and go, as any of them may have started it.
+		for range 10 {
+			go func() { runtime.LockOSThread() }()
+		}
+		_, err := Run(t.Context(), backends.Command{Script: "exec >" + fifo + "; echo up; exec sleep 1000"}, Options{Env: base})
+		t.Fatal(err)
+	}
+	fifo := t.TempDir() + "/fifo"
+	if err := unix.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	server := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
+	server.Env = append(os.Environ(), printTo+"="+fifo)
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open(fifo)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := io.ReadFull(f, make([]byte, len("up\n"))); err != nil {
+		t.Fatal(err)
+	}
+	if err := server.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = server.Wait() // says that it was killed
+	// Its end closes the FIFO.
+	if err := f.SetReadDeadline(time.Now().Add(prompt)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadAll(f); err != nil {
+		t.Errorf("the command goes on: %v", err)
 	}
 }

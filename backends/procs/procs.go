@@ -43,7 +43,10 @@ type Options struct {
 //   - the command is the leader of a session and process group of its own,
 //     without a terminal. When it is stopped, every process of that session
 //     gets SIGTERM, and SIGKILL 2 s later (0.5 s when the caller gave up). On
-//     systems without /proc that is every process of its process group;
+//     systems without /proc that is every process of its process group. A
+//     process that made a session of its own is not stopped;
+//   - when this process is killed, the leader is too, on Linux. What the leader
+//     has started, and on other systems the leader itself, goes on;
 //   - what a background child prints after the command's exit is read and
 //     discarded for as long as this process lives, so that the child is not
 //     ended by SIGPIPE;

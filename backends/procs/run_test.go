@@ -468,6 +468,9 @@ func TestTimeout(t *testing.T) {
 	exit, c, err := runIn(t, dir, backends.Command{Timeout: 200 * time.Millisecond,
 		Script: "echo before; echo and >&2; sleep 100; echo after"})
 	wantCode(t, err, backends.CodeTimeout)
+	if strings.Contains(err.Error(), "everything it started") || !strings.Contains(err.Error(), "session") {
+		t.Errorf("%q promises too much: what has detached goes on", err)
+	}
 	if exit.Code != 124 || exit.Signal != "" || c.stdout.String() != "before\n" || c.stderr.String() != "and\n" {
 		t.Errorf("%+v, %q, %q", exit, c.stdout.String(), c.stderr.String())
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"sync"
 	"syscall"
 	"time"
@@ -71,11 +72,12 @@ type process struct {
 	leader *os.Process
 	// exited is closed when the leader has ended. It is left as a zombie until
 	// reap: so long its id, and that of its session, can be no one else's.
-	exited chan struct{}
-	pipes  []*os.File // our ends of its outputs
-	pumps  sync.WaitGroup
-	stdin  *os.File // our end of its input, nil when it has none
-	fed    chan error
+	exited  chan struct{}
+	watched chan error // then says whether waiting for that failed
+	pipes   []*os.File // our ends of its outputs
+	pumps   sync.WaitGroup
+	stdin   *os.File // our end of its input, nil when it has none
+	fed     chan error
 }
 
 // start starts prog. The error is a [*refusal] when the program cannot be
@@ -84,7 +86,7 @@ func (prog *program) start(cmd backends.Command, out *output) (_ *process, err e
 	if prog.err != nil {
 		return nil, prog.explain(prog.err)
 	}
-	p := &process{exited: make(chan struct{}), fed: make(chan error, 1)}
+	p := &process{exited: make(chan struct{}), watched: make(chan error, 1), fed: make(chan error, 1)}
 	var theirs []*os.File
 	defer func() {
 		for _, f := range theirs {
@@ -124,11 +126,11 @@ func (prog *program) start(cmd backends.Command, out *output) (_ *process, err e
 		p.pipes, theirs = append(p.pipes, r), append(theirs, w)
 	}
 
-	p.leader, err = os.StartProcess(prog.path, prog.argv, &os.ProcAttr{
+	err = p.launch(prog, &os.ProcAttr{
 		Dir:   cmd.Dir,
 		Env:   prog.env,
 		Files: []*os.File{stdin, theirs[1], theirs[len(theirs)-1]},
-		Sys:   &syscall.SysProcAttr{Setsid: true},
+		Sys:   endsWithParent(&syscall.SysProcAttr{Setsid: true}),
 	})
 	if err != nil {
 		return nil, prog.explain(err)
@@ -149,14 +151,28 @@ func (prog *program) start(cmd backends.Command, out *output) (_ *process, err e
 	return p, nil
 }
 
+// launch starts the leader and has its end watched, in one thread for both:
+// what ends with its parent ends with the thread that started it.
+func (p *process) launch(prog *program, attr *os.ProcAttr) error {
+	started := make(chan error)
+	go func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		leader, err := os.StartProcess(prog.path, prog.argv, attr)
+		p.leader = leader
+		started <- err
+		if err != nil {
+			return
+		}
+		p.watched <- awaitExit(leader.Pid)
+		close(p.exited)
+	}()
+	return <-started
+}
+
 // wait returns when the leader has ended and its output has been delivered. The
 // error says why the command was stopped, if it was.
 func (p *process) wait(ctx context.Context, cmd backends.Command, out *output, opt Options) (failed *backends.Error) {
-	watched := make(chan error, 1)
-	go func() {
-		watched <- awaitExit(p.leader.Pid)
-		close(p.exited)
-	}()
 	var limit <-chan time.Time
 	if cmd.Timeout > 0 {
 		t := time.NewTimer(cmd.Timeout)
@@ -171,11 +187,11 @@ func (p *process) wait(ctx context.Context, cmd backends.Command, out *output, o
 		failed = tooLarge(cmd)
 	case <-limit:
 		failed = backends.Errorf(backends.CodeTimeout, op, "",
-			"the command did not end within %s; it and everything it started have been stopped", cmd.Timeout)
+			"the command did not end within %s; it and everything of its session have been stopped", cmd.Timeout)
 	case <-ctx.Done():
 		grace = cancelGrace
 		failed = &backends.Error{Code: backends.CodeCancelled, Op: op, Err: context.Cause(ctx),
-			Message: "the call was cancelled; the command and everything it started have been stopped"}
+			Message: "the call was cancelled; the command and everything of its session have been stopped"}
 	case err := <-p.fed:
 		failed = &backends.Error{Code: backends.CodeInternal, Op: op, Err: err,
 			Message: fmt.Sprintf("the command was stopped because its input could not be read to the end: %v", err)}
@@ -189,7 +205,7 @@ func (p *process) wait(ctx context.Context, cmd backends.Command, out *output, o
 		}
 	}
 	select {
-	case err := <-watched:
+	case err := <-p.watched:
 		if err != nil {
 			opt.Logger.Error("waiting for a command", "pid", p.leader.Pid, "error", err)
 		}

@@ -1,6 +1,7 @@
 package procs
 
 import (
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -8,6 +9,9 @@ import (
 
 // fionread asks how many bytes a pipe holds (FIONREAD in <sys/filio.h>).
 const fionread = 0x4004667f
+
+// endsWithParent changes nothing: this system has no such thing.
+func endsWithParent(attr *syscall.SysProcAttr) *syscall.SysProcAttr { return attr }
 
 // awaitExit waits until child pid has ended, and leaves it to be reaped. (Here
 // waitid also returns when a process is merely stopped.)

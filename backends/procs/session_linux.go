@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -13,6 +14,13 @@ import (
 
 // fionread asks how many bytes a pipe holds.
 const fionread = unix.TIOCINQ
+
+// endsWithParent has the kernel kill what is started when the thread that
+// started it ends.
+func endsWithParent(attr *syscall.SysProcAttr) *syscall.SysProcAttr {
+	attr.Pdeathsig = syscall.SIGKILL
+	return attr
+}
 
 // awaitExit waits until child pid has ended, and leaves it to be reaped.
 func awaitExit(pid int) error {

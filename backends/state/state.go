@@ -120,7 +120,7 @@ func (b *Backend) Create(ctx context.Context, spec backends.Spec) (backends.Work
 			continue
 		}
 		ws, err := b.open(ctx, "create", id)
-		if backends.CodeOf(err) == backends.CodeUnavailable && ctx.Err() == nil && !b.isClosed() {
+		if errors.Is(err, errGone) && ctx.Err() == nil && !b.isClosed() {
 			continue // destroyed by another since it was made or found
 		}
 		if err != nil {
@@ -253,7 +253,11 @@ func (b *Backend) List(ctx context.Context) ([]backends.Info, error) {
 		if ctx.Err() != nil {
 			return nil, &backends.Error{Code: backends.CodeCancelled, Op: "list", Err: context.Cause(ctx)}
 		}
-		return nil, &backends.Error{Code: backends.CodeInternal, Op: "list", Err: err, Message: "the store cannot be listed: " + err.Error()}
+		if typed := (*backends.Error)(nil); errors.As(err, &typed) {
+			return nil, err
+		}
+		code, why := explain(err)
+		return nil, &backends.Error{Code: code, Op: "list", Err: err, Message: "the store cannot be listed: " + why}
 	}
 	out := make([]backends.Info, 0, len(found))
 	for _, l := range found {

@@ -209,8 +209,9 @@ func storeError(op, id string, err error) error {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return &backends.Error{Code: backends.CodeCancelled, Op: op, Err: err, Message: "given up before the store answered; a write under way may have been kept or not"}
 	default:
-		return &backends.Error{Code: backends.CodeInternal, Op: op, Err: err, Message: fmt.Sprintf(
-			"the store of workspace %s failed: %v", backends.Ref{Provider: Provider, ID: id}, err)}
+		code, why := explain(err)
+		return &backends.Error{Code: code, Op: op, Err: err, Message: fmt.Sprintf(
+			"the store of workspace %s failed: %s", backends.Ref{Provider: Provider, ID: id}, why)}
 	}
 }
 

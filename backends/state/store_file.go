@@ -19,16 +19,24 @@ import (
 // locked, and .ID.tmp, which becomes the next ID.json and belongs to whoever
 // holds the lock.
 type fileStore struct {
-	dir     string
-	waiting chan struct{} // a place for each goroutine that waits for a lock
+	dir      string
+	waiting  chan struct{} // a place for each goroutine that waits for a lock
+	patience time.Duration
 }
+
+// lockPatience is how long a lock that another process holds is waited for: one
+// that has been stopped may hold it for good.
+const lockPatience = 30 * time.Second
+
+// maxFile is the largest document in its JSON form that is written or read.
+const maxFile = 2 << 30
 
 // maxWaiting bounds how many threads wait in the kernel for locks that other
 // processes hold.
 const maxWaiting = 64
 
 func openFileStore(dir string) (*fileStore, error) {
-	s := &fileStore{dir: dir, waiting: make(chan struct{}, maxWaiting)}
+	s := &fileStore{dir: dir, waiting: make(chan struct{}, maxWaiting), patience: lockPatience}
 	if err := s.prepare(); err != nil {
 		return nil, fmt.Errorf("the store file:%s cannot be used: %w; name a directory that can be written to", dir, err)
 	}
@@ -122,7 +130,7 @@ func (s *fileStore) load(_ context.Context, id string) (*version, error) {
 		return nil, gone(err)
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is not a regular file", name)
+		return nil, damaged("%s is not a regular file; move it away to give the workspace up", name)
 	}
 	f, err := os.Open(name)
 	if err != nil {
@@ -132,27 +140,32 @@ func (s *fileStore) load(_ context.Context, id string) (*version, error) {
 	if info, err = f.Stat(); err != nil {
 		return nil, err
 	}
+	if info.Size() > maxFile {
+		return nil, damaged("the document %s has %d bytes, more than any that was written here (%s at most); mend it, or move it away to give the workspace up", name, info.Size(), size(maxFile))
+	}
 	data := make([]byte, info.Size())
 	if _, err := io.ReadFull(f, data); err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return nil, err
 	}
 	t, err := parseTree(data)
 	if err != nil {
-		return nil, fmt.Errorf("the document %s cannot be read: %w; mend it, or remove it to give the workspace up", name, err)
+		return nil, damaged("the document %s cannot be read: %w; mend it, or remove it to give the workspace up", name, err)
 	}
 	return &version{tree: t, stamp: fileStamp(info)}, nil
 }
 
 func (s *fileStore) create(ctx context.Context, id string, t *tree) (bool, error) {
+	// Without this look a workspace that is there could not be opened while
+	// another process has it locked.
+	if _, err := s.stamp(ctx, id); !errors.Is(err, errGone) {
+		return false, err
+	}
 	unlock, err := s.lock(ctx, id)
 	if err != nil {
 		return false, err
 	}
 	defer unlock()
-	switch _, err := s.stamp(ctx, id); {
-	case err == nil:
-		return false, nil
-	case !errors.Is(err, errGone):
+	if _, err := s.stamp(ctx, id); !errors.Is(err, errGone) {
 		return false, err
 	}
 	_, err = s.write(id, t, stamp{})
@@ -194,6 +207,10 @@ func (s *fileStore) update(ctx context.Context, id string, have *version, change
 // write replaces the document of id, whose lock the caller holds and whose
 // version was old.
 func (s *fileStore) write(id string, t *tree, old stamp) (stamp, error) {
+	data := t.marshal()
+	if len(data) > maxFile {
+		return stamp{}, tooLargeError("", maxFile)
+	}
 	tmp := s.tempFile(id)
 	if err := ignoreMissing(os.Remove(tmp)); err != nil {
 		return stamp{}, err
@@ -202,7 +219,7 @@ func (s *fileStore) write(id string, t *tree, old stamp) (stamp, error) {
 	if err != nil {
 		return stamp{}, err
 	}
-	st, err := fill(f, t.marshal(), old.modified)
+	st, err := fill(f, data, old.modified)
 	if err == nil {
 		err = os.Rename(tmp, s.file(id))
 	}
@@ -310,12 +327,16 @@ func (s *fileStore) close() error { return nil }
 var errLocked = errors.New("locked by another process")
 
 // lock waits for the lock of a document, in this process and in others, and
-// returns what frees it.
+// returns what frees it. It gives up, as unavailable, when that takes too long.
 func (s *fileStore) lock(ctx context.Context, id string) (unlock func(), err error) {
 	name := s.lockFile(id)
 	f, err := tryLockFile(name)
 	if errors.Is(err, errLocked) {
-		f, err = s.waitLockFile(ctx, name)
+		wait, cancel := context.WithTimeoutCause(ctx, s.patience, backends.Errorf(backends.CodeUnavailable, "lock", "",
+			"another process has had the workspace %s locked for %s, so nothing was changed; end the process that holds %s, or try again",
+			backends.Ref{Provider: Provider, ID: id}, s.patience, name))
+		defer cancel()
+		f, err = s.waitLockFile(wait, name)
 	}
 	if err != nil {
 		return nil, err

@@ -11,7 +11,7 @@ import (
 	"os"
 	"path/filepath"
 
-	_ "modernc.org/sqlite" // the driver "sqlite"
+	"github.com/mcp-workspace/mcp-workspace/backends"
 )
 
 // What marks a SQLite database as one of ours, and how its tables look.
@@ -28,7 +28,9 @@ const maxStored = 900 << 20
 // log with synchronous=FULL makes a commit durable before it is acknowledged,
 // and lets readers and a writer go on side by side.
 type sqliteStore struct {
-	db *sql.DB
+	db   *sql.DB
+	file string
+	info fs.FileInfo // of file, when it was opened
 	// writing keeps the writers of this process in a queue; those of other
 	// processes are waited for by SQLite, which has to poll.
 	writing mutex
@@ -66,7 +68,7 @@ func openSQLiteStore(ctx context.Context, file string) (_ *sqliteStore, err erro
 	}
 	db.SetMaxOpenConns(8)
 	db.SetMaxIdleConns(8)
-	s := &sqliteStore{db: db, writing: newMutex()}
+	s := &sqliteStore{db: db, file: file, info: info, writing: newMutex()}
 	if err := s.prepare(ctx); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -120,13 +122,27 @@ func (s *sqliteStore) transaction(ctx context.Context, do func(*sql.Tx) error) e
 	if err != nil {
 		return err
 	}
-	if err := do(tx); err != nil {
+	err = do(tx)
+	if err == nil {
+		err = s.inPlace()
+	}
+	if err != nil {
 		if back := tx.Rollback(); back != nil && !errors.Is(back, sql.ErrTxDone) {
 			err = errors.Join(err, back)
 		}
 		return err
 	}
 	return tx.Commit()
+}
+
+// inPlace fails when the database is not the one that was opened: SQLite would
+// go on with a file that nobody can find any more.
+func (s *sqliteStore) inPlace() error {
+	if info, err := os.Stat(s.file); err != nil || !os.SameFile(info, s.info) {
+		return backends.Errorf(backends.CodeUnavailable, "open", "",
+			"the database %s has been removed since the server was started, or another is in its place, so nothing was read or changed; put it back, or restart the server", s.file)
+	}
+	return nil
 }
 
 // firstRevision is where the revisions of a new document start: anywhere, so
@@ -146,7 +162,7 @@ func marshalStored(t *tree) ([]byte, error) {
 func parseStored(id string, data []byte, revision int64) (*version, error) {
 	t, err := parseTree(data)
 	if err != nil {
-		return nil, fmt.Errorf("the document in the row of id %q cannot be read: %w; mend it, or delete the row to give the workspace up", id, err)
+		return nil, damaged("the document in the row of id %q cannot be read: %w; mend it, or delete the row to give the workspace up", id, err)
 	}
 	return &version{tree: t, stamp: stamp{revision: revision}}, nil
 }
@@ -170,6 +186,9 @@ func (s *sqliteStore) create(ctx context.Context, id string, t *tree) (created b
 
 func (s *sqliteStore) stamp(ctx context.Context, id string) (stamp, error) {
 	var st stamp
+	if err := s.inPlace(); err != nil {
+		return st, err
+	}
 	err := s.db.QueryRowContext(ctx, "SELECT revision FROM documents WHERE id = ?", id).Scan(&st.revision)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = errGone
@@ -240,6 +259,9 @@ func (s *sqliteStore) destroy(ctx context.Context, id string) error {
 }
 
 func (s *sqliteStore) list(ctx context.Context) (_ []listed, err error) {
+	if err := s.inPlace(); err != nil {
+		return nil, err
+	}
 	rows, err := s.db.QueryContext(ctx, "SELECT id, substr(document, 1, ?) FROM documents ORDER BY id", headerBytes)
 	if err != nil {
 		return nil, err

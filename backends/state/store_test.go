@@ -344,14 +344,14 @@ func TestDamagedFileIsNamedAndLeftAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := ws.Stat(t.Context(), ".")
-	wantCode(t, "reading", err, backends.CodeInternal)
+	wantCode(t, "reading", err, backends.CodeUnavailable)
 	if !strings.Contains(err.Error(), file) || !strings.Contains(err.Error(), "line 3") {
 		t.Errorf("%q does not name the file and the line", err)
 	}
 	_, err = ws.Write(t.Context(), backends.WriteRequest{Path: "f", Content: strings.NewReader("x")})
-	wantCode(t, "writing", err, backends.CodeInternal)
+	wantCode(t, "writing", err, backends.CodeUnavailable)
 	_, err = b.Create(t.Context(), backends.Spec{Name: "w"})
-	wantCode(t, "creating", err, backends.CodeInternal)
+	wantCode(t, "creating", err, backends.CodeUnavailable)
 	if got, err := os.ReadFile(file); err != nil || string(got) != string(damaged) {
 		t.Errorf("the file has become %q, %v", got, err)
 	}
@@ -377,7 +377,7 @@ func TestFileStoreListsDocumentsOnly(t *testing.T) {
 		t.Errorf("got %+v, %v", infos, err)
 	}
 	_, err = b.Attach(t.Context(), backends.Ref{Provider: Provider, ID: "link"})
-	wantCode(t, "a link", err, backends.CodeInternal)
+	wantCode(t, "a link", err, backends.CodeUnavailable)
 }
 
 func TestFileStoreIsPrivateAndLeavesNothing(t *testing.T) {
@@ -525,7 +525,7 @@ func TestDamagedRowIsNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := ws.Stat(t.Context(), ".")
-	wantCode(t, "reading", err, backends.CodeInternal)
+	wantCode(t, "reading", err, backends.CodeUnavailable)
 	if !strings.Contains(err.Error(), `"w"`) {
 		t.Errorf("%q does not name the row", err)
 	}

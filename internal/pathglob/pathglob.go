@@ -72,15 +72,18 @@ func (p *Pattern) match64(s string) bool {
 	for s != "" && cur != 0 {
 		r, n := Decode(s)
 		s = s[n:]
-		next := uint64(0)
-		for w := cur; w != 0; w &= w - 1 {
-			if e := &p.states[bits.TrailingZeros64(w)]; e.Reads(r) {
-				next |= p.closure[e.to][0]
-			}
-		}
-		cur = next
+		cur = p.step64(cur, r)
 	}
 	return cur&(1<<(len(p.states)-1)) != 0
+}
+
+func (p *Pattern) step64(cur uint64, r rune) (next uint64) {
+	for w := cur; w != 0; w &= w - 1 {
+		if e := &p.states[bits.TrailingZeros64(w)]; e.Reads(r) {
+			next |= p.closure[e.to][0]
+		}
+	}
+	return next
 }
 
 // Decode is utf8.DecodeRuneInString for a text that is not empty, with every

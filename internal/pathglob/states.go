@@ -82,6 +82,10 @@ func (p *Pattern) Accepts(s Set) bool { return s.has(len(p.states) - 1) }
 
 // Step adds to next what reading r leads to from cur.
 func (p *Pattern) Step(cur, next Set, r rune) {
+	if p.words == 1 {
+		next[0] |= p.step64(cur[0], r)
+		return
+	}
 	p.Each(cur, func(e *Edge, to Set) {
 		if e.Reads(r) {
 			next.Union(to)
