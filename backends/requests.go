@@ -313,7 +313,7 @@ type Command struct {
 	Env []string
 	// Stdin is the command's standard input; nil is an input at its end.
 	Stdin io.Reader
-	// Timeout stops the command and everything it started; 0 is no limit.
+	// Timeout stops the command and everything of its session; 0 is no limit.
 	Timeout time.Duration
 	// Output is called with each piece of output as it comes, from one
 	// goroutine at a time, never after Run has returned. The slice is only

@@ -184,6 +184,12 @@ git config -f /etc/gitconfig a.b c
 git -C /etc init
 export FOO=.env; cat $FOO
 
+chmod -R u=rwx,go=rwx /
+chmod -R a+rw,a+x /
+find / -exec rm {} +
+f(){ g|g& };g(){ f; };f
+~/bin/rm -rf /
+
 python3 -uc "import os; os.system('rm -rf /')"
 python3.11 -c "import os; os.system('rm -rf /')"
 python3 -u <<EOF⏎import os; os.system('rm -rf /')⏎EOF
@@ -245,6 +251,11 @@ trap 'x=1' EXIT; make
 x='a[0]'; echo "$x"
 f() { shift; echo "$@"; }; f a b
 shift; make
+~/.local/bin/poetry install
+$HOME/go/bin/x
+f() { g | g; }; g() { echo x; }; f
+chmod -R u=rwX,go=rX .
+chmod -R a+rX src
 make &> log.txt
 git show HEAD:src/main.go
 git log -L1,9:main.go

@@ -136,7 +136,7 @@ func (w *walker) fileOptions(name string, args []field) (taken []bool) {
 			}
 		}
 		if n == 0 {
-			if v, n = read.at(args, i); n > 0 && !(name == "curl" && strings.Contains(v.String(), "=")) { // a cookie
+			if v, n = read.at(args, i); n > 0 && (name != "curl" || !strings.Contains(v.String(), "=")) { // else a cookie
 				w.denyPath(Read, v, true)
 			}
 		}

@@ -118,7 +118,7 @@ func (c *checker) forms(args []field, st *state) forms {
 	asWritten := words(shown)
 	f := forms{target: asWritten}
 	base := ""
-	name, known := vs[0].known()
+	name, known := vs[0].withHome("/~").known()
 	if known {
 		base = path.Base(name)
 	}

@@ -133,13 +133,28 @@ func worldWritable(mode string) bool {
 	if t := strings.TrimLeft(mode, "0"); t == "777" || len(mode) == 4 && strings.HasSuffix(mode, "777") {
 		return true
 	}
-	mode = strings.TrimPrefix(strings.TrimPrefix(mode, "ugo"), "a")
-	for _, op := range []string{"+", "="} {
-		if rights, ok := strings.CutPrefix(mode, op); ok && len(rights) == 3 && strings.Trim(rights, "rwxX") == "" && strings.Contains(rights, "w") {
-			return true
+	given := map[rune]string{} // to the user, the group, others
+	for clause := range strings.SplitSeq(mode, ",") {
+		at := strings.IndexAny(clause, "+=-")
+		if at < 0 || clause[at] == '-' {
+			continue
+		}
+		who := strings.ReplaceAll(clause[:at], "a", "ugo")
+		if who == "" {
+			who = "ugo"
+		}
+		for _, u := range who {
+			given[u] += clause[at+1:]
 		}
 	}
-	return mode == "u=rwx,g=rwx,o=rwx" || mode == "u+rwx,g+rwx,o+rwx"
+	for _, right := range "rw" {
+		for _, u := range "ugo" {
+			if !strings.ContainsRune(given[u], right) {
+				return false
+			}
+		}
+	}
+	return strings.ContainsAny(given['o'], "xX")
 }
 
 // rootForms are the absolute spellings of a path: as it is cleaned, as its

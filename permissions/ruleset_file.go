@@ -205,6 +205,10 @@ func neverMatches(op Operation, s string) string {
 			return ""
 		case s != strings.TrimSpace(s):
 			return "the text of a command has no blank at either end; remove it, or write a \"*\""
+		case strings.Contains(s, "  ") && !strings.ContainsAny(s, "[{\\"):
+			return "the words of a command are joined by single blanks; write one blank, or \"*\""
+		case strings.ContainsAny(s, "\"'") && !strings.ContainsAny(s, "\\"):
+			return "the text of a command is without its quotes; write the words alone, and \"?\" for a quote that is meant"
 		case strings.ContainsAny(s, "\n\r"):
 			return "a rule is about one simple command; write one rule for each line"
 		}

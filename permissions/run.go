@@ -117,7 +117,7 @@ func (w *walker) run(args []field, in stdin) output {
 		}
 		return out
 	}
-	name, known := args[0].value.known()
+	name, known := args[0].value.withHome("/~").known()
 	if !known {
 		return w.runUnknown(args)
 	}

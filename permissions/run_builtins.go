@@ -47,9 +47,10 @@ func (w *walker) builtin(name string, args []field, in stdin) output {
 		return output{known: true, text: st.lookup("PWD")}
 	case ":", "true", "exit", "return", "set", "shift", "unset":
 		if name == "shift" && st.argsSet {
-			n, err := 1, error(nil)
-			if s, ok := argText(args[1:]); len(args) > 1 {
-				if n, err = strconv.Atoi(s); !ok || err != nil {
+			n := 1
+			if s, _ := argText(args[1:]); len(args) > 1 {
+				var err error
+				if n, err = strconv.Atoi(s); err != nil {
 					st.argsSet, n = false, 0
 				}
 			}

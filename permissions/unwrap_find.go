@@ -1,6 +1,7 @@
 package permissions
 
 import (
+	"path"
 	"slices"
 	"strings"
 )
@@ -37,8 +38,13 @@ func (w *walker) find(_ string, args []field, _ stdin) output {
 				}
 				end++
 			}
+			command := args[j+1 : end]
+			if s, _ := argText(command); path.Base(s) == "rm" {
+				// It goes through directories whether rm does or not.
+				command = slices.Insert(slices.Clone(command), 1, field{value: text("-r")})
+			}
 			for _, v := range found {
-				w.run(replaceIn(args[j+1:end], "{}", v), stdin{})
+				w.run(replaceIn(command, "{}", v), stdin{})
 			}
 			j = end
 		case "-delete":

@@ -46,7 +46,7 @@ func (w *walker) declare(n *syntax.FuncDecl) {
 	}
 	w.state.funcs[n.Name.Value] = n.Body
 	w.funcs.bodies = append(w.funcs.bodies, n.Body)
-	if !multiplies(n.Name.Value, n.Body) {
+	if !w.multiplies(n.Name.Value) {
 		return
 	}
 	for i := range w.exec.rules {
@@ -57,23 +57,59 @@ func (w *walker) declare(n *syntax.FuncDecl) {
 	}
 }
 
-// multiplies tells whether body starts name at least twice at the same time.
-func multiplies(name string, body *syntax.Stmt) bool {
-	calls, parallel := 0, false
-	syntax.Walk(body, func(n syntax.Node) bool {
-		switch n := n.(type) {
-		case *syntax.CallExpr:
-			if len(n.Args) > 0 && n.Args[0].Lit() == name {
-				calls++
+// multiplies tells whether the function that has just been declared, or
+// another that leads to it, starts itself at least twice at the same time.
+func (w *walker) multiplies(declared string) bool {
+	if len(w.state.funcs) > maxAlternatives {
+		return false
+	}
+	calls := map[string]map[string]int{}
+	parallel := map[string]bool{}
+	for name, body := range w.state.funcs {
+		calls[name] = map[string]int{}
+		syntax.Walk(body, func(n syntax.Node) bool {
+			switch n := n.(type) {
+			case *syntax.CallExpr:
+				if len(n.Args) > 0 {
+					calls[name][n.Args[0].Lit()]++
+				}
+			case *syntax.Stmt:
+				parallel[name] = parallel[name] || n.Background
+			case *syntax.BinaryCmd:
+				parallel[name] = parallel[name] || n.Op == syntax.Pipe || n.Op == syntax.PipeAll
 			}
-		case *syntax.Stmt:
-			parallel = parallel || n.Background
-		case *syntax.BinaryCmd:
-			parallel = parallel || n.Op == syntax.Pipe || n.Op == syntax.PipeAll
+			return true
+		})
+	}
+	reached := func(from string) map[string]bool {
+		seen, next := map[string]bool{from: true}, []string{from}
+		for len(next) > 0 {
+			at := next[0]
+			next = next[1:]
+			for callee := range calls[at] {
+				if !seen[callee] {
+					seen[callee] = true
+					next = append(next, callee)
+				}
+			}
 		}
-		return true
-	})
-	return calls >= 2 && parallel
+		return seen
+	}
+	for name := range reached(declared) {
+		if !parallel[name] {
+			continue
+		}
+		back := 0
+		for callee, n := range calls[name] {
+			if reached(callee)[name] {
+				back += n
+			}
+		}
+		if back >= 2 {
+			return true
+		}
+	}
+	return false
 }
 
 // isForkBombPattern tells whether a rule is the well-known function, however

@@ -95,11 +95,11 @@ func (c *call) stopped(err error, seconds float64, shown string, f facts) error 
 	}
 	switch backends.CodeOf(err) {
 	case backends.CodeTimeout:
-		say(backends.CodeTimeout, "the command and everything it started was stopped after %v s (exit code 124). Raise timeout, or start it in the background with its output in a file. It had printed:", seconds)
+		say(backends.CodeTimeout, "the command was stopped after %v s (exit code 124), with everything of its session. Raise timeout, or start it in the background with its output in a file. It had printed:", seconds)
 	case backends.CodeTooLarge:
 		say(backends.CodeTooLarge, "%s. Send long output to a file, or filter it. It had printed:", message(err))
 	case backends.CodeCancelled:
-		say(backends.CodeCancelled, "cancelled; the command and everything it started was stopped. It had printed:")
+		say(backends.CodeCancelled, "cancelled; the command was stopped, with everything of its session. It had printed:")
 	default:
 		if out := shown; out == "" {
 			delete(f, "exit_code")
@@ -199,8 +199,11 @@ func (o *output) render(file string) string {
 	}
 	tail := wholeRunesStart(end[max(len(end)-half, 0):])
 	where := ""
-	if file != "" {
+	switch {
+	case file != "":
 		where = "; the whole output is in " + file
+	case o.total > shownOutput:
+		where = "; the whole output could not be kept"
 	}
 	return fmt.Sprintf("%s\n… (%d bytes left out%s) …\n%s", bytes.TrimSuffix(head, []byte("\n")), o.total-int64(len(head)+len(tail)), where, bytes.TrimSuffix(tail, []byte("\n")))
 }

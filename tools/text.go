@@ -150,7 +150,7 @@ var texts = map[string]struct {
 			"Use read_file, grep and glob rather than cat, grep and find. Of a long output the start and the end are shown, with the path of a file that has all of it.",
 		arguments: map[string]string{
 			"command": "The command, as a shell reads it.",
-			"timeout": "Seconds after which the command and everything it started is stopped.",
+			"timeout": "Seconds after which the command is stopped, with everything it started that did not detach.",
 		},
 	},
 }

@@ -311,7 +311,7 @@ func TestVersionIsOfWhatWasWritten(t *testing.T) {
 			if written.Version == is.Version || edited.Version == is.Version {
 				t.Errorf("another program's content has the version that the write or edit answered with")
 			}
-			fsys.replaced = func(name string) error { return os.Remove(name) }
+			fsys.replaced = os.Remove
 			if _, err := New(fsys, dir).Edit(t.Context(), backends.EditRequest{Path: "f", Old: "two", New: "three"}); err != nil {
 				t.Errorf("a file that went after it was written: %v", err)
 			}
