@@ -412,7 +412,7 @@ func TestNestedIgnoreFilesAreReadWhereTheyAre(t *testing.T) {
 }
 
 func TestIgnoreRulesCanBeGivenUp(t *testing.T) {
-	rules := strings.Repeat("/"+strings.Repeat("a*", 2000)+"b\n", 250)
+	rules := strings.Repeat("/"+strings.Repeat("a*", 90)+"b\n", 5000)
 	files := map[string]string{".gitignore": rules}
 	for i := range 200 {
 		files[fmt.Sprintf("%s%d", strings.Repeat("a", 200), i)] = ""

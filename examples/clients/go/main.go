@@ -45,7 +45,7 @@ func run(ctx context.Context, command []string) (err error) {
 	}
 	defer func() { err = errors.Join(err, c.Close()) }()
 	if stderr, ok := client.GetStderr(c); ok {
-		go io.Copy(os.Stderr, stderr) // what the server has to say
+		go func() { _, _ = io.Copy(os.Stderr, stderr) }() // what the server has to say, until it ends
 	}
 
 	var hello mcp.InitializeRequest
