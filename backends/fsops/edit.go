@@ -166,6 +166,9 @@ func replaceText(content []byte, old, repl string, all bool) ([]replacement, err
 		return nil, invalid("old_string and new_string are the same; nothing would change")
 	}
 	lf := newLFView(content)
+	if n := bytes.Count(lf.text, []byte(toLF(old))); n > maxOccurrences {
+		return nil, backends.Errorf(backends.CodeTooLarge, "edit", "", "old_string occurs %d times, and an edit handles %d at most; change the file with a command such as sed", n, maxOccurrences)
+	}
 	starts, view := lf.find(old)
 	switch {
 	case len(starts) == 0:
@@ -180,6 +183,9 @@ func replaceText(content []byte, old, repl string, all bool) ([]replacement, err
 	}
 	return reps, nil
 }
+
+// maxOccurrences bounds what an edit of a large file keeps in memory.
+const maxOccurrences = 1_000_000
 
 // lineNumbers names the lines of the first few of offsets into text.
 func lineNumbers(text []byte, offsets []int) string {

@@ -64,6 +64,7 @@ func TestReplaceTextRefuses(t *testing.T) {
 		{"past the end", "a line\nlast line\n", "last line\nmore\n", "x", backends.CodeNoMatch, "the file ends before line 2"},
 		{"replacement characters", "a\xff\n", "a\ufffd", "x", backends.CodeNoMatch, "U+FFFD"},
 		{"empty file", "", "a", "b", backends.CodeNoMatch, "the file is empty"},
+		{"more often than memory should hold", strings.Repeat("a", maxOccurrences+1), "a", "b", backends.CodeTooLarge, "1000001 times"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := replaceText([]byte(c.content), c.old, c.repl, false)

@@ -18,6 +18,9 @@ func (t *Tree) EditLines(ctx context.Context, req backends.EditLinesRequest) (ba
 // replaceLines says what an EditLinesRequest puts where in content, and how
 // many lines it takes out.
 func replaceLines(content []byte, req backends.EditLinesRequest) ([]replacement, int, error) {
+	if n := bytes.Count(content, newline); n > maxEditedLines {
+		return nil, 0, backends.Errorf(backends.CodeTooLarge, "edit", "", "the file has %d lines, and an edit by line handles %d at most; change it with a command such as sed", n, maxEditedLines)
+	}
 	lines := splitLines(content)
 	first, last, err := lineRange(content, lines, req)
 	if err != nil {
@@ -61,6 +64,9 @@ func replaceLines(content []byte, req backends.EditLinesRequest) ([]replacement,
 	}
 	return []replacement{r}, removed, nil
 }
+
+// maxEditedLines bounds what an edit by line keeps in memory.
+const maxEditedLines = 5_000_000
 
 // lineRange checks the numbers and hashes of a request and returns the lines
 // they name, 1-based and inclusive.

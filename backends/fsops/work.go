@@ -11,8 +11,8 @@ type workClock struct {
 	ended bool
 }
 
-// workLook is how many steps there are between two looks: some 10 ms.
-const workLook = 1 << 20
+// workLook is how many steps there are between two looks: a few milliseconds.
+const workLook = 1 << 18
 
 // spend counts steps that were done and tells whether the context has ended.
 func (c *workClock) spend(steps int) bool {
