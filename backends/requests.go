@@ -284,7 +284,8 @@ type FilterSet struct {
 	Default bool // true shows
 }
 
-// FilterRule is one pattern, in gobwas/glob syntax with "/" as separator.
+// FilterRule is one pattern, in gobwas/glob syntax with "/" as separator, of at
+// most 512 bytes.
 type FilterRule struct {
 	Pattern string
 	Show    bool
