@@ -10,8 +10,9 @@ import (
 	"reflect"
 	"slices"
 	"sync/atomic"
-	"syscall"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/mcp-workspace/mcp-workspace/backends"
 )
@@ -56,7 +57,7 @@ func (d *walkOpenDir) Open(name string) (io.ReadCloser, error) {
 	if d.fs.opened != nil {
 		d.fs.opened(name)
 	}
-	fd, err := syscall.Openat(int(d.file.Fd()), name, syscall.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW|syscall.O_CLOEXEC, 0)
+	fd, err := unix.Openat(int(d.file.Fd()), name, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/mcp-workspace/mcp-workspace/backends"
 	"github.com/mcp-workspace/mcp-workspace/backends/fsops"
+	"github.com/mcp-workspace/mcp-workspace/backends/osfs"
 )
 
 var (
@@ -76,11 +77,11 @@ func New(cfg Config) (*Backend, error) {
 			b.dir = filepath.Join(root, rel)
 		}
 	}
-	files, err := openConfined(root)
+	files, err := osfs.Open(root)
 	if err != nil {
 		return nil, rootError(cfg.Root, err)
 	}
-	defer files.close()
+	defer files.Close()
 	if err := hideFromCommands(); err != nil {
 		b.log.Warn("commands can read the environment that this process was started with", "error", err)
 	}
@@ -155,22 +156,22 @@ func (b *Backend) open(ctx context.Context) (backends.Workspace, error) {
 		return nil, closedError()
 	}
 	if b.ws != nil {
-		if !b.ws.files.gone() {
+		if !b.ws.files.Gone() {
 			return b.ws, nil
 		}
-		b.ws.files.close()
+		b.ws.files.Close()
 		b.ws = nil
 	}
 	if at, err := filepath.EvalSymlinks(b.root); err != nil || at != b.root {
 		return nil, goneError(b.root)
 	}
-	files, err := openConfined(b.root)
+	files, err := osfs.Open(b.root)
 	if err != nil {
 		return nil, rootError(b.root, err)
 	}
 	ws, err := b.start(ctx, files)
 	if err != nil {
-		files.close()
+		files.Close()
 		return nil, err
 	}
 	b.ws = ws
@@ -178,7 +179,7 @@ func (b *Backend) open(ctx context.Context) (backends.Workspace, error) {
 }
 
 // start makes the working directory and what works in it.
-func (b *Backend) start(ctx context.Context, files *confined) (*workspace, error) {
+func (b *Backend) start(ctx context.Context, files *osfs.FS) (*workspace, error) {
 	tree := fsops.New(files, b.root)
 	dir, err := tree.Stat(ctx, b.dir)
 	if backends.CodeOf(err) == backends.CodeNotFound {
@@ -202,7 +203,7 @@ func (b *Backend) start(ctx context.Context, files *confined) (*workspace, error
 		ref:     b.ref(),
 		env:     b.env,
 		log:     b.log,
-		outputs: &outputs{files: files, log: b.log},
+		outputs: osfs.NewOutputs(files, filepath.Join(b.root, outputDir), b.log),
 	}, nil
 }
 
@@ -241,7 +242,7 @@ func (b *Backend) Close() error {
 	defer b.mu.Unlock()
 	b.closed = true
 	if b.ws != nil {
-		b.ws.files.close()
+		b.ws.files.Close()
 		b.ws = nil
 	}
 	return nil

@@ -8,18 +8,22 @@ import (
 
 	"github.com/mcp-workspace/mcp-workspace/backends"
 	"github.com/mcp-workspace/mcp-workspace/backends/fsops"
+	"github.com/mcp-workspace/mcp-workspace/backends/osfs"
 	"github.com/mcp-workspace/mcp-workspace/backends/procs"
 )
+
+// outputDir is where the whole output of commands is kept, below the root.
+const outputDir = ".mcp-workspace/output"
 
 // workspace is the directory, open. All connections share one, so that their
 // edits exclude each other.
 type workspace struct {
 	*fsops.Tree
-	files   *confined
+	files   *osfs.FS
 	ref     backends.Ref
 	env     []string
 	log     *slog.Logger
-	outputs *outputs
+	outputs *osfs.Outputs
 }
 
 // Ref implements [backends.Workspace].
@@ -32,7 +36,7 @@ func (w *workspace) Close() error { return nil }
 // Run implements [backends.Workspace]. The command may start anywhere in the
 // workspace, and nowhere else.
 func (w *workspace) Run(ctx context.Context, cmd backends.Command) (backends.Exit, error) {
-	if err := w.files.check(); err != nil {
+	if err := w.files.Check(); err != nil {
 		return backends.Exit{}, err
 	}
 	if cmd.Dir == "" {
@@ -46,7 +50,7 @@ func (w *workspace) Run(ctx context.Context, cmd backends.Command) (backends.Exi
 	return procs.Run(ctx, cmd, procs.Options{
 		Env:            w.env,
 		Dir:            w.WorkingDir(),
-		OpenOutputFile: w.outputs.open,
+		OpenOutputFile: w.outputs.Open,
 		Logger:         w.log,
 	})
 }

@@ -1,6 +1,6 @@
 //go:build linux || darwin
 
-package local
+package osfs
 
 import (
 	"errors"
@@ -43,7 +43,7 @@ func TestReplaceIsByRename(t *testing.T) {
 	dir := t.TempDir()
 	place(t, dir+"/f", "old")
 	before := sys(t, dir+"/f").Ino
-	c := open(t, Config{Root: dir}).files
+	c := openFS(t, dir)
 	must(t, c.Replace(c.path+"/f", 0o644, text("new")))
 	if get(t, dir+"/f") != "new" || sys(t, dir+"/f").Ino == before {
 		t.Error("the file was not replaced by another")
@@ -53,7 +53,7 @@ func TestReplaceIsByRename(t *testing.T) {
 
 func TestReplaceKeepsTheMode(t *testing.T) {
 	dir := t.TempDir()
-	c := open(t, Config{Root: dir}).files
+	c := openFS(t, dir)
 	for _, mode := range []fs.FileMode{0o600, 0o640, 0o644, 0o666, 0o755, 0o777} {
 		place(t, dir+"/f", "old")
 		must(t, os.Chmod(dir+"/f", mode), c.Replace(c.path+"/f", 0o644, text("new")))
@@ -76,7 +76,7 @@ func TestReplaceThatFails(t *testing.T) {
 	place(t, dir+"/f", "old")
 	place(t, dir+"/linked", "old")
 	must(t, os.Link(dir+"/linked", dir+"/other"))
-	c := open(t, Config{Root: dir}).files
+	c := openFS(t, dir)
 	broken := errors.New("broken")
 	for _, name := range []string{"f", "linked", "new"} {
 		err := c.Replace(c.path+"/"+name, 0o644, func(w io.Writer) error {
@@ -109,7 +109,7 @@ func TestReplaceDoesNotWriteThroughHardLinks(t *testing.T) {
 	dir := t.TempDir()
 	place(t, dir+"/f", "old and longer than the new")
 	must(t, os.Link(dir+"/f", dir+"/other"))
-	c := open(t, Config{Root: dir}).files
+	c := openFS(t, dir)
 	must(t, c.Replace(c.path+"/f", 0o644, text("new")))
 	if get(t, dir+"/f") != "new" || get(t, dir+"/other") != "old and longer than the new" {
 		t.Errorf("%q, %q", get(t, dir+"/f"), get(t, dir+"/other"))
@@ -119,7 +119,7 @@ func TestReplaceDoesNotWriteThroughHardLinks(t *testing.T) {
 
 func TestReadersSeeOldOrNew(t *testing.T) {
 	dir := t.TempDir()
-	ws := open(t, Config{Root: dir})
+	ws := openTree(t, dir)
 	texts := []string{strings.Repeat("a", 1<<20), strings.Repeat("b", 1<<19)}
 	place(t, dir+"/f", texts[0])
 	done := make(chan struct{})

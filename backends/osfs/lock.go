@@ -1,6 +1,6 @@
 //go:build linux || darwin
 
-package local
+package osfs
 
 import (
 	"context"
@@ -31,24 +31,24 @@ var waitingForLocks = make(chan struct{}, 64)
 //
 // It fails with CodeCancelled when ctx ends first, and with CodeUnavailable
 // after 30 s.
-func (c *confined) Lock(ctx context.Context, name string) (unlock func(), err error) {
+func (o *FS) Lock(ctx context.Context, name string) (unlock func(), err error) {
 	dirName := path.Dir(name)
-	if name == c.path {
+	if name == o.path {
 		dirName = name // it is no file, as who asked will find out
 	}
-	rel, err := c.at(dirName)
+	rel, err := o.at(dirName)
 	if err != nil {
 		return nil, err
 	}
-	dir, err := c.open(rel, dirName, os.O_RDONLY|unix.O_DIRECTORY)
+	dir, err := o.open(rel, dirName, os.O_RDONLY|unix.O_DIRECTORY)
 	if errors.Is(err, unix.EACCES) {
 		return func() {}, nil
 	}
 	if err != nil {
-		return nil, c.fail(dirName, err)
+		return nil, o.fail(dirName, err)
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, c.lockPatience, backends.Errorf(backends.CodeUnavailable, "lock", dirName,
-		"another program has had this directory locked for %s, so nothing was changed; end that program, or try again", c.lockPatience))
+	ctx, cancel := context.WithTimeoutCause(ctx, o.lockPatience, backends.Errorf(backends.CodeUnavailable, "lock", dirName,
+		"another program has had this directory locked for %s, so nothing was changed; end that program, or try again", o.lockPatience))
 	defer cancel()
 	if err := lockDir(ctx, dir); err != nil {
 		if ctx.Err() != nil {

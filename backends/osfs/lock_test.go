@@ -1,6 +1,6 @@
 //go:build linux || darwin
 
-package local
+package osfs
 
 import (
 	"bytes"
@@ -27,7 +27,7 @@ const counted = 100
 // count adds one to the number in a file, counted times, as an edit does: read,
 // then rename.
 func count(t *testing.T, dir string) {
-	c := open(t, Config{Root: dir}).files
+	c := openFS(t, dir)
 	for range counted {
 		unlock, err := c.Lock(t.Context(), c.path+"/n")
 		must(t, err)
@@ -70,7 +70,7 @@ func TestLockKeepsOtherProcessesOut(t *testing.T) {
 
 func TestLockIsWaitedFor(t *testing.T) {
 	dir := t.TempDir()
-	mine, theirs := open(t, Config{Root: dir}).files, open(t, Config{Root: dir}).files
+	mine, theirs := openFS(t, dir), openFS(t, dir)
 	unlock, err := theirs.Lock(t.Context(), theirs.path+"/f")
 	must(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -101,7 +101,7 @@ func TestLockIsWaitedFor(t *testing.T) {
 
 func TestLockOfWhatIsNotThere(t *testing.T) {
 	dir := t.TempDir()
-	c := open(t, Config{Root: dir}).files
+	c := openFS(t, dir)
 	if _, err := c.Lock(t.Context(), c.path+"/none/f"); !os.IsNotExist(err) {
 		t.Errorf("%v, want %v", err, fs.ErrNotExist)
 	}

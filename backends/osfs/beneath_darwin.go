@@ -1,4 +1,4 @@
-package local
+package osfs
 
 import (
 	"errors"
@@ -10,6 +10,3 @@ const oPath = 0
 func openBeneath(*os.File, string, string, int) (*os.File, error) {
 	return nil, errors.ErrUnsupported
 }
-
-// hideFromCommands has nothing to do: this system has no way to.
-func hideFromCommands() error { return nil }

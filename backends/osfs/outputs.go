@@ -1,8 +1,9 @@
 //go:build linux || darwin
 
-package local
+package osfs
 
 import (
+	"context"
 	"crypto/rand"
 	"errors"
 	"io"
@@ -10,19 +11,16 @@ import (
 	"log/slog"
 	"os"
 	"path"
-	"path/filepath"
 	"regexp"
 	"sync"
 	"time"
+
+	"github.com/mcp-workspace/mcp-workspace/backends/fsops"
 )
 
-// Where the whole output of commands is kept, below the root, and of how many
-// commands: the newest, and all that were begun lately, so that a command's
-// result names a file that is there. A .gitignore keeps the directory out of
-// what the user commits.
+// The output of how many commands is kept: of the newest, and of all that were
+// begun lately, so that a command's result names a file that is there.
 const (
-	stateDir    = ".mcp-workspace"
-	outputDir   = stateDir + "/output"
 	keptOutputs = 20
 	keptFor     = 10 * time.Minute
 )
@@ -31,21 +29,46 @@ const (
 const outputTime = "20060102-150405.000000"
 
 // outputName is the form of those names. Nothing else is removed: the directory
-// is among the user's files.
+// may be among the user's files.
 var outputName = regexp.MustCompile(`^\d{8}-\d{6}\.\d{6}-[A-Z2-7]{8}\.txt$`)
 
-// outputs keeps the output of commands in files.
-type outputs struct {
-	files *confined
+// Outputs keeps the whole output of commands in files: of the 20 newest
+// commands, and of all that were begun in the last 10 minutes. It is safe for
+// concurrent use, by several processes too.
+type Outputs struct {
+	files *FS
+	base  string // where the next is, which may be reached through symlinks
+	state string // the name of a directory there
+	dir   string // the name of the directory there that the files are in
 	log   *slog.Logger
 
 	mu      sync.Mutex
 	writing map[string]bool // names that are not to be pruned
 }
 
-// open makes a file for one command's output, and takes the oldest ones away.
-func (o *outputs) open() (_ string, _ io.WriteCloser, err error) {
-	if o.files.gone() {
+// NewOutputs keeps files in dir, an absolute path at least two parts below the
+// root of files, such as "/tmp/.mcp-workspace/output". What is missing of it is
+// made with the first output. The last two parts of dir are for this alone: they are made for this
+// user only, are never followed when they are symlinks, and the upper one gets
+// a .gitignore that keeps both out of what the user commits. Logger hears of old
+// files that cannot be removed; nil is silent.
+func NewOutputs(files *FS, dir string, logger *slog.Logger) *Outputs {
+	if logger == nil {
+		logger = slog.New(slog.DiscardHandler)
+	}
+	state := path.Dir(path.Clean(dir))
+	return &Outputs{files: files, base: path.Dir(state), state: path.Base(state), dir: path.Base(dir), log: logger, writing: map[string]bool{}}
+}
+
+// path is the directory's.
+func (o *Outputs) path() string { return path.Join(o.base, o.state, o.dir) }
+
+// Open makes a file for one command's output, returns its path, and takes the
+// oldest files away. The file is removed again when Write or Close fails: a part
+// of the output would pass for the whole. It suits the OpenOutputFile of package
+// procs.
+func (o *Outputs) Open() (_ string, _ io.WriteCloser, err error) {
+	if o.files.Gone() {
 		return "", nil, goneError(o.files.path)
 	}
 	dir, err := o.openDir()
@@ -64,19 +87,21 @@ func (o *outputs) open() (_ string, _ io.WriteCloser, err error) {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.writing == nil {
-		o.writing = map[string]bool{}
-	}
 	o.writing[name] = true
 	if err := o.prune(dir); err != nil {
-		o.log.Warn("old output files could not be removed", "directory", outputDir, "error", err)
+		o.log.Warn("old output files could not be removed", "directory", o.path(), "error", err)
 	}
-	return filepath.Join(o.files.path, outputDir, name), &outputFile{o: o, dir: dir, name: name, file: f}, nil
+	return path.Join(o.path(), name), &outputFile{o: o, dir: dir, name: name, file: f}, nil
 }
 
 // openDir opens the directory for outputs, and makes what is missing.
-func (o *outputs) openDir() (*os.Root, error) {
-	state, err := subdirectory(o.files.root, stateDir)
+func (o *Outputs) openDir() (*os.Root, error) {
+	base, err := o.openBase()
+	if err != nil {
+		return nil, err
+	}
+	defer base.Close()
+	state, err := subdirectory(base, o.state)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +109,27 @@ func (o *outputs) openDir() (*os.Root, error) {
 	if err := hideFromGit(state); err != nil {
 		return nil, err
 	}
-	return subdirectory(state, path.Base(outputDir))
+	return subdirectory(state, o.dir)
+}
+
+// openBase opens the directory that theirs is in, and makes what is missing.
+func (o *Outputs) openBase() (*os.Root, error) {
+	at, err := fsops.New(o.files, o.files.path).Resolve(context.Background(), o.base)
+	if err != nil {
+		return nil, err
+	}
+	rel, err := o.files.rel(at.Resolved)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := o.files.openRoot(rel, at.Resolved)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := o.files.MkdirAll(at.Resolved); err != nil {
+			return nil, err
+		}
+		dir, err = o.files.openRoot(rel, at.Resolved)
+	}
+	return dir, o.files.fail(at.Resolved, err)
 }
 
 // subdirectory opens directory name of dir, made when it is missing. It refuses
@@ -121,7 +166,7 @@ func hideFromGit(dir *os.Root) error {
 
 // prune removes all but the newest files, those that were begun lately, and
 // those that are being written.
-func (o *outputs) prune(dir *os.Root) error {
+func (o *Outputs) prune(dir *os.Root) error {
 	entries, err := fs.ReadDir(dir.FS(), ".")
 	if err != nil {
 		return err
@@ -144,10 +189,9 @@ func (o *outputs) prune(dir *os.Root) error {
 	return err
 }
 
-// outputFile is one command's output. When it cannot be written it is removed:
-// a part of the output would pass for the whole.
+// outputFile is one command's output.
 type outputFile struct {
-	o    *outputs
+	o    *Outputs
 	dir  *os.Root // that it is in
 	name string
 	file *os.File

@@ -1,6 +1,6 @@
 //go:build linux || darwin
 
-package local
+package osfs
 
 import (
 	"crypto/rand"
@@ -10,9 +10,12 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/mcp-workspace/mcp-workspace/backends"
 )
 
 // Files that are being written have names like .mcp-workspace-7Q….tmp, next to
@@ -37,18 +40,18 @@ const (
 //
 // A file with other hard links loses its connection to them: the others may be
 // outside the root, where nothing is written.
-func (c *confined) Replace(name string, mode fs.FileMode, content func(io.Writer) error) error {
-	rel, err := c.at(name)
+func (o *FS) Replace(name string, mode fs.FileMode, content func(io.Writer) error) error {
+	rel, err := o.at(name)
 	if err != nil {
 		return err
 	}
-	dir, err := c.openRoot(path.Dir(rel), path.Dir(name))
+	dir, err := o.openRoot(path.Dir(rel), path.Dir(name))
 	if err != nil {
-		return c.fail(name, err)
+		return o.fail(name, err)
 	}
 	defer dir.Close()
 	r := replacement{name: name, dir: dir, base: path.Base(rel), mode: mode, content: content}
-	return c.fail(name, r.run())
+	return o.fail(name, r.run())
 }
 
 // replacement is one Replace.
@@ -66,7 +69,7 @@ func (r *replacement) run() error {
 	old, err := r.dir.Lstat(r.base)
 	switch {
 	case err == nil:
-		if err := wantRegular(r.name, old); err != nil {
+		if err := wantRegular(r.name, old.Mode()); err != nil {
 			return err
 		}
 		if err := r.writable(); err != nil {
@@ -79,8 +82,8 @@ func (r *replacement) run() error {
 
 	tempName := tempPrefix + rand.Text() + tempSuffix
 	temp, err := r.dir.OpenFile(tempName, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil && r.old != nil && cannotRename(err) {
-		if temp, err = scratch(); err != nil {
+	if err != nil && r.old != nil && (cannotRename(err) || errors.Is(err, fs.ErrNotExist)) { // as /proc answers
+		if temp, err = scratch(r.name); err != nil {
 			return err
 		}
 		defer temp.Close()
@@ -102,13 +105,14 @@ func (r *replacement) run() error {
 		return err
 	}
 	if r.old == nil {
-		if err := temp.Chmod(r.mode.Perm()); err != nil { // whatever the umask is
+		// Whatever the umask is. A file system without modes refuses it.
+		if err := temp.Chmod(r.mode.Perm()); err != nil && !errors.Is(err, fs.ErrPermission) && !errors.Is(err, syscall.ENOTSUP) {
 			return err
 		}
 	} else if !r.takesAfter(temp) {
 		return r.overwrite(temp)
 	}
-	if err := temp.Sync(); err != nil {
+	if err := toDisk(temp); err != nil {
 		return err
 	}
 	err = r.dir.Rename(tempName, r.base)
@@ -174,9 +178,9 @@ func (r *replacement) overwrite(src *os.File) error {
 	if info, err := dst.Stat(); err != nil || !os.SameFile(info, r.old) {
 		return errors.Join(err, &fs.PathError{Op: "write", Path: r.name, Err: syscall.ELOOP}) // or another file
 	}
-	backup, err := scratch()
+	backup, err := scratch(r.name)
 	if err != nil {
-		return fmt.Errorf("no copy can be kept in case the write fails: %w", err)
+		return err
 	}
 	defer backup.Close()
 	if _, err := io.Copy(backup, dst); err != nil {
@@ -205,18 +209,46 @@ func put(dst, src *os.File) error {
 	if err := dst.Truncate(n); err != nil {
 		return err
 	}
-	return dst.Sync()
+	return toDisk(dst)
 }
 
-// scratch makes a file without a name.
-func scratch() (*os.File, error) {
-	f, err := os.CreateTemp("", tempPrefix+"*"+tempSuffix)
-	if err != nil {
-		return nil, err
+// toDisk brings f to the disk, where its file system has one.
+func toDisk(f *os.File) error {
+	if err := f.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) && !errors.Is(err, syscall.ENOTSUP) {
+		return err
 	}
-	if err := os.Remove(f.Name()); err != nil {
-		f.Close()
-		return nil, err
+	return nil
+}
+
+// scratchDirs are where a file without a name may be made, the usual place
+// excepted. A container whose file system is read-only has the last of them,
+// in memory.
+var scratchDirs = []string{"/var/tmp", "/dev/shm"}
+
+// scratch makes a file without a name, to write name in place.
+func scratch(name string) (*os.File, error) {
+	var errs []error
+	for _, dir := range append([]string{os.TempDir()}, scratchDirs...) {
+		f, err := os.CreateTemp(dir, tempPrefix+"*"+tempSuffix)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		if err := os.Remove(f.Name()); err != nil {
+			f.Close()
+			return nil, err
+		}
+		return f, nil
 	}
-	return f, nil
+	err := errors.Join(errs...)
+	code := backends.CodePermission
+	switch {
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		code = backends.CodeTooLarge
+	case errors.Is(err, syscall.EROFS):
+		code = backends.CodeReadOnly
+	}
+	return nil, &backends.Error{Code: code, Op: "write", Path: name, Err: err, Message: fmt.Sprintf(
+		"can only be written in place, which takes a temporary file for the case that it fails, and none can be made in %s; make one of them writable",
+		strings.Join(append([]string{os.TempDir()}, scratchDirs...), ", "))}
 }
