@@ -11,15 +11,25 @@ BUILDFLAGS := -trimpath -ldflags '-s -w -X $(VERSION_VARIABLE)=$(VERSION)'
 
 .PHONY: help
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: build
-build: ## build bin/mcp-workspace
-	go build $(BUILDFLAGS) -o bin/ ./cmd/...
+build: guest ## build bin/mcp-workspace
+	go build $(BUILDFLAGS) -tags guest_embedded -o bin/ ./cmd/mcp-workspace
+
+# Packed for every architecture before it goes into the main program. The
+# command that packs runs here, whatever GOOS and GOARCH the main program is for.
+.PHONY: guest
+guest: ## build the guest agent that goes into bin/mcp-workspace
+	GOOS= GOARCH= go run ./backends/guest/program/pack -release '$(VERSION)'
 
 .PHONY: deps
-deps: ## install what the tests need (PostgreSQL, pinned MCP clients)
+deps: ## install and start what the tests need (PostgreSQL, container engines, MCP clients)
 	@scripts/test-deps.sh
+
+.PHONY: engines-stop
+engines-stop: ## end the container engines that the tests started
+	@scripts/test-engines.sh stop
 
 .PHONY: test
 test: deps ## install what the tests need and run them
@@ -43,6 +53,11 @@ bench: ## measure start, calls, memory and search (BENCHFLAGS=-quick)
 	@scripts/test-deps.sh --bench
 	go run ./test/bench $(BENCHFLAGS)
 
+.PHONY: bench-docker
+bench-docker: build ## measure work in containers beside docker exec, docker run and docker cp
+	@scripts/test-deps.sh
+	go run ./test/bench -only docker -server bin/mcp-workspace $(BENCHFLAGS)
+
 .PHONY: cover
 cover: deps ## run the tests and write coverage.html
 	go test -coverpkg=./... -coverprofile=coverage.out ./...
@@ -51,4 +66,4 @@ cover: deps ## run the tests and write coverage.html
 
 .PHONY: clean
 clean: ## remove what was built and installed here
-	rm -rf bin coverage.* .cache
+	rm -rf bin coverage.* .cache backends/guest/program/packed

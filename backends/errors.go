@@ -88,6 +88,10 @@ func CodeOf(err error) Code {
 	}
 }
 
+// ErrNoShell is the cause of the CodeUnsupported of a script where there is no
+// shell to run it; an argument list may still work.
+var ErrNoShell = errors.New("there is no shell")
+
 // Errorf makes an [*Error] with a formatted message.
 func Errorf(code Code, op, path, format string, args ...any) *Error {
 	return &Error{Code: code, Op: op, Path: path, Message: fmt.Sprintf(format, args...)}

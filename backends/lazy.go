@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 )
@@ -23,6 +25,8 @@ type Lazy struct {
 	create  func(context.Context) (Workspace, error) // the first opening
 
 	mu      sync.Mutex
+	hear    map[int]func(string) // of the progress of an opening
+	heard   int                  // how many have ever listened
 	ws      *watched
 	lost    bool       // ws has answered CodeUnavailable
 	former  []*watched // those that ws took the place of; calls may be using them
@@ -40,12 +44,48 @@ type opening struct {
 
 // Create returns a Lazy whose first use creates an environment.
 func Create(b Backend, spec Spec) *Lazy {
-	return &Lazy{backend: b, create: func(ctx context.Context) (Workspace, error) { return b.Create(ctx, spec) }}
+	l := &Lazy{backend: b}
+	given := spec.Progress
+	spec.Progress = func(message string) {
+		if given != nil {
+			given(message)
+		}
+		l.report(message)
+	}
+	l.create = func(ctx context.Context) (Workspace, error) { return b.Create(ctx, spec) }
+	return l
 }
 
 // Attach returns a Lazy whose first use attaches to ref.
 func Attach(b Backend, ref Ref) *Lazy {
 	return &Lazy{backend: b, create: func(ctx context.Context) (Workspace, error) { return b.Attach(ctx, ref) }}
+}
+
+// OnProgress has hear told what a slow creation is doing, from other goroutines,
+// until stop is called.
+func (l *Lazy) OnProgress(hear func(message string)) (stop func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.hear == nil {
+		l.hear = map[int]func(string){}
+	}
+	l.heard++
+	id := l.heard
+	l.hear[id] = hear
+	return func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		delete(l.hear, id)
+	}
+}
+
+func (l *Lazy) report(message string) {
+	l.mu.Lock()
+	listeners := slices.Collect(maps.Values(l.hear))
+	l.mu.Unlock()
+	for _, hear := range listeners {
+		hear(message)
+	}
 }
 
 // Workspace opens the environment if that has not happened yet. A caller whose

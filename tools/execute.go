@@ -10,9 +10,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/mark3labs/mcp-go/mcp"
-	"github.com/mark3labs/mcp-go/server"
-
 	"github.com/mcp-workspace/mcp-workspace/backends"
 	"github.com/mcp-workspace/mcp-workspace/permissions"
 )
@@ -30,10 +27,9 @@ type executeOutput struct {
 }
 
 const (
-	maxTimeout    = 24 * time.Hour
-	shownOutput   = 100_000 // bytes of output that are shown whole
-	maxOutput     = 1 << 30 // bytes of output after which a command is stopped
-	progressEvery = 3 * time.Second
+	maxTimeout  = 24 * time.Hour
+	shownOutput = 100_000 // bytes of output that are shown whole
+	maxOutput   = 1 << 30 // bytes of output after which a command is stopped
 )
 
 var execute = define[executeArgs, executeOutput]("execute", "Run a command", permissions.Execute,
@@ -55,7 +51,7 @@ func (c *call) execute(in executeArgs) (*answer, error) {
 
 	var out output
 	stop := c.reportProgress(&out)
-	exit, err := c.ws.Run(c.ctx, backends.Command{
+	exit, err := c.run(backends.Command{
 		Script: in.Command, Timeout: timeout, Merge: true, KeepAbove: shownOutput, MaxOutput: maxOutput,
 		Output: func(_ backends.Stream, data []byte) { out.add(data) },
 	})
@@ -113,14 +109,13 @@ func (c *call) stopped(err error, seconds float64, shown string, f facts) error 
 // reportProgress notifies the client of the latest line of output, when it
 // asked for progress, so that it does not take a long command for a dead one.
 func (c *call) reportProgress(out *output) (stop func()) {
-	srv := server.ServerFromContext(c.ctx)
-	if c.req.Params.Meta == nil || c.req.Params.Meta.ProgressToken == nil || srv == nil {
+	report := c.progress()
+	if report == nil {
 		return func() {}
 	}
 	ctx, cancel := context.WithCancel(c.ctx)
 	var done sync.WaitGroup
 	done.Go(func() {
-		start := time.Now()
 		tick := time.NewTicker(progressEvery)
 		defer tick.Stop()
 		for {
@@ -128,17 +123,8 @@ func (c *call) reportProgress(out *output) (stop func()) {
 			case <-ctx.Done():
 				return
 			case <-tick.C:
+				report(out.lastLine())
 			}
-			params := map[string]any{
-				"progressToken": c.req.Params.Meta.ProgressToken,
-				"progress":      time.Since(start).Round(time.Millisecond).Seconds(),
-			}
-			if line := out.lastLine(); line != "" {
-				params["message"] = line
-			}
-			// A client that does not take its notifications misses some of
-			// them; the call goes on.
-			_ = srv.SendNotificationToClient(ctx, string(mcp.MethodNotificationProgress), params)
 		}
 	})
 	return func() {

@@ -185,7 +185,7 @@ func (c *call) serve(d definition) (*answer, error) {
 	if err := c.redeem(); err != nil {
 		return nil, err
 	}
-	if c.ws, err = conn.Workspace(c.ctx); err != nil {
+	if err := c.openWorkspace(); err != nil {
 		return nil, err
 	}
 	return d.run(c, args)

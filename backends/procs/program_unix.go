@@ -68,8 +68,8 @@ func findShell(shell string) (string, error) {
 			return s, nil
 		}
 	}
-	return "", backends.Errorf(backends.CodeUnsupported, op, "",
-		"there is no shell here (looked for %s); give the program and its arguments as a list instead", strings.Join(shells, ", "))
+	return "", &backends.Error{Code: backends.CodeUnsupported, Op: op, Err: backends.ErrNoShell, Message: fmt.Sprintf(
+		"there is no shell here (looked for %s); give the program and its arguments as a list instead", strings.Join(shells, ", "))}
 }
 
 // find looks the program up as a shell does: in the PATH that the command

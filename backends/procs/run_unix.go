@@ -151,23 +151,36 @@ func (prog *program) start(cmd backends.Command, out *output) (_ *process, err e
 	return p, nil
 }
 
-// launch starts the leader and has its end watched, in one thread for both:
-// what ends with its parent ends with the thread that started it.
-func (p *process) launch(prog *program, attr *os.ProcAttr) error {
-	started := make(chan error)
+// starter runs functions in one thread that lives as long as this process does:
+// what ends with its parent ends with the thread that started it. The system
+// starts one process at a time anyway.
+var starter = sync.OnceValue(func() chan<- func() {
+	work := make(chan func())
 	go func() {
 		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
+		for f := range work {
+			f()
+		}
+	}()
+	return work
+})
+
+// launch starts the leader and has its end watched.
+func (p *process) launch(prog *program, attr *os.ProcAttr) error {
+	started := make(chan error, 1)
+	starter() <- func() {
 		leader, err := os.StartProcess(prog.path, prog.argv, attr)
 		p.leader = leader
 		started <- err
-		if err != nil {
-			return
-		}
-		p.watched <- awaitExit(leader.Pid)
+	}
+	if err := <-started; err != nil {
+		return err
+	}
+	go func() {
+		p.watched <- awaitExit(p.leader.Pid)
 		close(p.exited)
 	}()
-	return <-started
+	return nil
 }
 
 // wait returns when the leader has ended and its output has been delivered. The

@@ -22,14 +22,50 @@ func endsWithParent(attr *syscall.SysProcAttr) *syscall.SysProcAttr {
 	return attr
 }
 
-// awaitExit waits until child pid has ended, and leaves it to be reaped.
+// awaitExit waits until child pid has ended, and leaves it to be reaped. Where
+// the kernel has descriptors of processes (from 5.3 on) it takes no thread: a
+// thread a command would be kept for good, and counts as a process in a
+// container's limit of those.
 func awaitExit(pid int) error {
+	if awaitReadable(pid) == nil {
+		return nil
+	}
 	for {
 		err := unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
 		if err != unix.EINTR {
 			return err
 		}
 	}
+}
+
+// awaitReadable waits for a descriptor of process pid to be readable, which it is
+// when the process has ended.
+func awaitReadable(pid int) error {
+	fd, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		return err
+	}
+	if err := unix.SetNonblock(fd, true); err != nil {
+		unix.Close(fd)
+		return err
+	}
+	f := os.NewFile(uintptr(fd), "process") // watched by the runtime, as it does not block
+	defer f.Close()
+	conn, err := f.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var pollErr error
+	err = conn.Read(func(fd uintptr) bool {
+		fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+		n, err := unix.Poll(fds, 0)
+		if err == unix.EINTR {
+			n, err = unix.Poll(fds, 0)
+		}
+		pollErr = err
+		return n > 0 || err != nil
+	})
+	return errors.Join(err, pollErr)
 }
 
 // stopSession sends SIGTERM to every process of leader's session, and SIGKILL

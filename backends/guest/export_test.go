@@ -1,0 +1,4 @@
+package guest
+
+// Streams is how many requests have a stream.
+func (c *Client) Streams() int { return c.mux.NumStreams() }
