@@ -1,17 +1,19 @@
 #!/usr/bin/env bash
 # Installs what the tests run beside Go: PostgreSQL, git, Node.js and Python
-# where they are missing, and the pinned clients under .cache/. Quick when all
-# of it is there. With --bench also the servers that `make bench` compares with,
-# with --race also the C compiler that the race detector needs.
+# where they are missing, and the pinned clients under .cache/; starts the
+# container engines (scripts/test-engines.sh), unless --no-engines is given.
+# Quick when all of it is there. With --bench also the servers that `make bench`
+# compares with, with --race also the C compiler that the race detector needs.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-bench=no race=no
+bench=no race=no engines=yes
 for option in "$@"; do
   case "$option" in
     --bench) bench=yes ;;
     --race) race=yes ;;
-    *) echo "usage: scripts/test-deps.sh [--bench] [--race]" >&2; exit 2 ;;
+    --no-engines) engines=no ;;
+    *) echo "usage: scripts/test-deps.sh [--bench] [--race] [--no-engines]" >&2; exit 2 ;;
   esac
 done
 
@@ -41,27 +43,7 @@ command -v npm >/dev/null || missing+=(npm)
 [[ $race == no ]] || command -v cc >/dev/null || command -v gcc >/dev/null || missing+=(gcc libc6-dev)
 python >/dev/null || missing+=(python3 python3-venv)
 
-if ((${#missing[@]})); then
-  if ! command -v apt-get >/dev/null; then
-    say "please install: ${missing[*]} (Debian's names; there is no apt-get here)" >&2
-    exit 1
-  fi
-  as_root=()
-  if [[ $(id -u) != 0 ]]; then
-    if ! command -v sudo >/dev/null || ! sudo -n true 2>/dev/null; then
-      say "not root, and sudo asks for a password; please run: apt-get install ${missing[*]}" >&2
-      exit 1
-    fi
-    as_root=(sudo)
-  fi
-  apt_install() {
-    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-      apt-get install -y -q --no-install-recommends "${missing[@]}" </dev/null
-  }
-  say "installing ${missing[*]}"
-  # The package lists may be missing or old: fetch them only when they are.
-  apt_install || { "${as_root[@]}" apt-get update -q </dev/null && apt_install; }
-fi
+((${#missing[@]} == 0)) || scripts/apt-install.sh "${missing[@]}"
 
 # --- pinned clients --------------------------------------------------------
 
@@ -108,5 +90,15 @@ locked "$(cache_dir npm test/clients/package-lock.json)" install_npm test/client
 locked "$(cache_dir venv test/clients/requirements.txt)" install_venv test/clients
 if [[ $bench == yes ]]; then
   locked "$(cache_dir npm test/bench/package-lock.json)" install_npm test/bench
+fi
+# --- container engines -----------------------------------------------------
+
+# Their tests skip where no engine can be started, and fail with CI=true.
+if [[ $engines == yes ]]; then
+  if [[ $(uname -s) == Linux && $(id -u) == 0 ]] || [[ ${CI:-} == true ]]; then
+    scripts/test-engines.sh start >/dev/null
+  else
+    say "container engines need Linux and root; tests that need one skip"
+  fi
 fi
 say "complete"

@@ -42,7 +42,23 @@ var registry = map[string]registration{
 		check:   checkLocal,
 		open:    openLocal,
 	},
+	"docker": {
+		ruleset: "permissive",
+		flags:   containerFlags,
+		check:   checkContainers,
+		open:    openDocker,
+		keeps:   always,
+	},
+	"podman": {
+		ruleset: "permissive",
+		flags:   containerFlags,
+		check:   checkContainers,
+		open:    openPodman,
+		keeps:   always,
+	},
 }
+
+func always(*settings) bool { return true }
 
 func backendNames() []string { return slices.Sorted(maps.Keys(registry)) }
 

@@ -80,6 +80,6 @@ names. A flag beats the environment, which beats the file.`
 	root.SilenceUsage = true
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(stdioCommand(), callCommand(), permissionsCommand(), versionCommand())
+	root.AddCommand(stdioCommand(), callCommand(), workspacesCommand(), runtimesCommand(), permissionsCommand(), versionCommand())
 	return root
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -43,6 +44,7 @@ type settings struct {
 	inOrder       bool
 	logLevel      string
 	logFormat     string
+	containers    containerSettings
 
 	texts  textsByTool
 	loaded *config.Settings
@@ -62,6 +64,7 @@ func (s *settings) addFlags(cmd *cobra.Command) {
 	f.StringVar(&s.root, "root", "", "local: the `directory` to work in")
 	f.StringArrayVar(&s.env, "env", nil, "`K=V` for every command (repeat)")
 	f.StringVar(&s.store, "store", "memory", "state: where documents are kept: memory, file:DIR, sqlite:FILE, postgres://…")
+	s.containers.addFlags(f)
 	f.BoolVar(&s.destroyOnExit, "destroy-on-exit", false, "remove the workspace when the connection ends")
 	f.StringArrayVar(&s.tools, "tools", nil, "the `tools` to offer, separated by commas (default all)")
 	f.BoolVar(&s.structured, "structured", false, "structured output as well")
@@ -75,7 +78,26 @@ func (s *settings) addFlags(cmd *cobra.Command) {
 // load completes the settings from the environment and the file, and refuses
 // what cannot work.
 func (s *settings) load(flags *pflag.FlagSet) error {
-	loaded, err := config.Load(flags, os.Environ(), config.Sections{descriptions: &s.texts})
+	if err := s.read(flags); err != nil {
+		return err
+	}
+	return s.checkBackend()
+}
+
+// loadForAny is load for what can be done with any backend: settings that are
+// for one are let pass as long as none has been chosen.
+func (s *settings) loadForAny(flags *pflag.FlagSet) error {
+	if err := s.read(flags); err != nil || !s.given("backend") {
+		return err
+	}
+	return s.checkBackend()
+}
+
+// read completes the settings, and checks those that mean the same everywhere.
+func (s *settings) read(flags *pflag.FlagSet) error {
+	sections := config.Sections{descriptions: &s.texts}
+	maps.Copy(sections, s.containers.runtimes.Sections())
+	loaded, err := config.Load(flags, os.Environ(), sections)
 	if err != nil {
 		return err
 	}
@@ -95,7 +117,7 @@ func (s *settings) load(flags *pflag.FlagSet) error {
 			return s.wrong(c.flag, "is %q%s; it takes %s", c.value, suggest.DidYouMean(c.value, c.allowed), strings.Join(c.allowed, ", "))
 		}
 	}
-	for _, check := range []func() error{s.checkTools, s.checkWorkspace, s.checkBackend} {
+	for _, check := range []func() error{s.checkTools, s.checkWorkspace} {
 		if err := check(); err != nil {
 			return err
 		}
@@ -125,7 +147,7 @@ func (s *settings) wrong(flag, format string, args ...any) error {
 func (s *settings) given(flag string) bool { return s.loaded.Source(flag) != config.Default }
 
 func (s *settings) checkWorkspace() error {
-	if s.ref != "" {
+	if s.given("ref") {
 		if s.name != "" {
 			return s.wrong("name", "and --ref both say which workspace to use; give one of them")
 		}

@@ -23,7 +23,7 @@ func TestMistakesStopTheStart(t *testing.T) {
 		want string // FILE is the configuration file
 	}{
 		// Words that are no setting.
-		{name: "command", args: []string{"calll"}, want: `there is no command "calll"; did you mean "call"?; mcp-workspace has call, permissions, stdio, version`},
+		{name: "command", args: []string{"calll"}, want: `there is no command "calll"; did you mean "call"?; mcp-workspace has call, permissions, runtimes, stdio, version, workspaces`},
 		{name: "command of permissions", args: []string{"permissions", "chek"}, want: `there is no command "chek"; did you mean "check"?`},
 		{name: "word behind stdio", args: []string{"stdio", "x"}, want: `"x" is not expected behind mcp-workspace stdio`},
 		{name: "word behind version", args: []string{"version", "x"}, want: `"x" is not expected behind mcp-workspace version`},
@@ -37,9 +37,9 @@ func TestMistakesStopTheStart(t *testing.T) {
 		{name: "missing file", args: []string{"--config=missing.yaml"}, want: `--config: the configuration file cannot be read: open `},
 
 		// Values.
-		{name: "backend", args: []string{"--backend=locl"}, want: `--backend is "locl"; did you mean "local"?; it takes local, state`},
-		{name: "backend of a later version", args: []string{"--backend=docker"}, want: `--backend is "docker"; it takes local, state`},
-		{name: "backend that is empty", env: []string{"MCP_WORKSPACE_BACKEND="}, want: `MCP_WORKSPACE_BACKEND is ""; it takes local, state`},
+		{name: "backend", args: []string{"--backend=locl"}, want: `--backend is "locl"; did you mean "local"?; it takes docker, local, podman, state`},
+		{name: "backend of a later version", args: []string{"--backend=kubernetes"}, want: `--backend is "kubernetes"; it takes docker, local, podman, state`},
+		{name: "backend that is empty", env: []string{"MCP_WORKSPACE_BACKEND="}, want: `MCP_WORKSPACE_BACKEND is ""; it takes docker, local, podman, state`},
 		{name: "ask-fallback", args: []string{"--ask-fallback=allow"}, want: `--ask-fallback is "allow"; it takes deny, error`},
 		{name: "profile", env: []string{"MCP_WORKSPACE_PROFILE=codign"}, want: `MCP_WORKSPACE_PROFILE is "codign"; did you mean "coding"?; it takes coding, agent`},
 		{name: "edit-format", file: "\nedit-format: diff\n", want: `FILE:2: edit-format is "diff"; it takes str_replace, hashline`},
@@ -59,6 +59,8 @@ func TestMistakesStopTheStart(t *testing.T) {
 		{name: "env in the file", file: "env: [A=1, B]\n", want: `FILE:1: env is "B"; write it as NAME=value`},
 		{name: "working-dir", args: []string{"--working-dir=src"}, want: `--working-dir is "src"; it must be an absolute path`},
 		{name: "name", args: []string{"--name=a/b"}, want: `--name is wrong: "a/b" cannot name a workspace; use 1 to 63 letters, digits`},
+		{name: "ref that is empty", env: []string{"MCP_WORKSPACE_REF="}, want: `MCP_WORKSPACE_REF is wrong: "" is not a workspace ref`},
+		{name: "container's flag in the file", file: "backend: podman\nmemory: lots\n", want: `:2: memory "lots": no amount of memory; write bytes, or a number with k, m or g`},
 		{name: "ref", args: []string{"--ref=demo", "--store=file:x"}, want: `--ref is wrong: "demo" is not a workspace ref; one looks like provider:id`},
 		{name: "store", args: []string{"--store=redis:x"}, want: `a store of the kind "redis" is not known; use memory, file:DIR, sqlite:FILE or postgres://…`},
 		{name: "store without a path", args: []string{"--store=file:"}, want: `the path is missing; write file:DIR or sqlite:FILE`},
@@ -110,18 +112,20 @@ func TestMistakesStopTheStart(t *testing.T) {
 	}
 }
 
-func TestFlagsOfLaterBackendsAreNotAccepted(t *testing.T) {
+// TestFlagsOfContainersNeedABackendOfContainers, one that was chosen over the
+// file's head excepted.
+func TestFlagsOfContainersNeedABackendOfContainers(t *testing.T) {
 	t.Parallel()
-	root := rootCommand()
-	for _, flag := range []string{"image", "runtime", "network", "memory", "cpus", "pids-limit", "user", "read-only", "cap-drop", "mount", "tmpfs", "gpus", "oci-runtime", "add-host"} {
-		for _, cmd := range append(root.Commands(), root) {
-			if cmd.Flags().Lookup(flag) != nil {
-				t.Errorf("%s takes --%s", cmd.CommandPath(), flag)
-			}
+	for _, flag := range containerFlags {
+		arg := "--" + flag + "=1"
+		got := program{args: []string{"call", "ls", arg}}.run(t)
+		if want := "--" + flag + " is for the backend docker, but the backend is state; add --backend docker, or leave it out"; got.code != 1 || !strings.Contains(got.stderr, want) {
+			t.Errorf("%s answered %+v", arg, got)
 		}
 	}
-	if got := (program{args: []string{"call", "ls", "--image=x"}}).run(t); got.code != 1 || !strings.Contains(got.stderr, "unknown flag: --image") {
-		t.Errorf("call with --image answered %+v", got)
+	file := writeFile(t, t.TempDir(), "x.yaml", "backend: docker\nimage: x\n")
+	if got := run(t, "call", "ls", "--config="+file, "--backend=state"); !strings.Contains(got, "empty") {
+		t.Errorf("it answered %q", got)
 	}
 }
 
@@ -216,6 +220,7 @@ func TestHelpNamesEveryFlag(t *testing.T) {
 	for _, args := range [][]string{{"--help"}, {"stdio", "--help"}, {"call", "--help"}, {"permissions", "check", "--help"}} {
 		help := run(t, args...)
 		for _, flag := range []string{"config", "backend", "ref", "name", "permissions", "ask-fallback", "working-dir", "root", "env", "store",
+			"image", "runtime", "network", "memory", "cpus", "pids-limit", "user", "read-only", "cap-drop", "mount", "tmpfs", "gpus", "oci-runtime", "add-host", "guest",
 			"destroy-on-exit", "tools", "structured", "profile", "edit-format", "in-order", "log-level", "log-format"} {
 			if !strings.Contains(help, "--"+flag+" ") {
 				t.Errorf("%q does not name --%s", args, flag)
@@ -223,7 +228,7 @@ func TestHelpNamesEveryFlag(t *testing.T) {
 		}
 	}
 	root := run(t, "--help")
-	for _, command := range []string{"stdio", "call", "permissions", "version"} {
+	for _, command := range []string{"stdio", "call", "workspaces", "runtimes", "permissions", "version"} {
 		if !strings.Contains(root, "\n  "+command+" ") {
 			t.Errorf("--help does not name %s", command)
 		}

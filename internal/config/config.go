@@ -46,6 +46,14 @@ func (s *Settings) Place(name string) string {
 	return "--" + name
 }
 
+// Dir is the directory of the file that was read, absolute, or "".
+func (s *Settings) Dir() string {
+	if s.file == "" {
+		return ""
+	}
+	return filepath.Dir(s.file)
+}
+
 // Abs makes a path that stands in the value of the flag absolute: in the file
 // it counts from the file's directory, elsewhere from the current one. "~" is
 // the home directory everywhere, because a shell fills it in only where it is

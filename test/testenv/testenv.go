@@ -58,10 +58,11 @@ func Build(ctx context.Context, dir, pkg string) (string, error) {
 }
 
 // Main builds the server, makes it the first mcp-workspace on PATH, runs the
-// tests of a package and exits. Call it from TestMain. No setting of the
+// tests of a package and exits. Call it from TestMain. The main packages in
+// more ("./cmd/mcp-workspace-guest") are built beside it. No setting of the
 // person who runs the tests reaches the servers they start.
-func Main(m *testing.M) {
-	code, err := runWithServer(m)
+func Main(m *testing.M, more ...string) {
+	code, err := runWithServer(m, more)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1
@@ -69,14 +70,16 @@ func Main(m *testing.M) {
 	os.Exit(code)
 }
 
-func runWithServer(m *testing.M) (code int, err error) {
+func runWithServer(m *testing.M, more []string) (code int, err error) {
 	dir, err := os.MkdirTemp("", "mcp-workspace-test-")
 	if err != nil {
 		return 1, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	if _, err := Build(context.Background(), dir, "./cmd/mcp-workspace"); err != nil {
-		return 1, err
+	for _, pkg := range append([]string{"./cmd/mcp-workspace"}, more...) {
+		if _, err := Build(context.Background(), dir, pkg); err != nil {
+			return 1, err
+		}
 	}
 	if err := setEnvironment(dir); err != nil {
 		return 1, err
@@ -103,7 +106,13 @@ func setEnvironment(dir string) error {
 // Server returns the path of the program that [Main] built.
 func Server(t *testing.T) string {
 	t.Helper()
-	path, err := exec.LookPath("mcp-workspace")
+	return Program(t, "mcp-workspace")
+}
+
+// Program returns the path of one of the programs that [Main] built.
+func Program(t *testing.T, name string) string {
+	t.Helper()
+	path, err := exec.LookPath(name)
 	if err != nil {
 		t.Fatal(err)
 	}

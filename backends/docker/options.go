@@ -1,0 +1,167 @@
+package docker
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/docker/cli/opts"
+	"github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/api/types/mount"
+	"github.com/docker/go-units"
+
+	"github.com/mcp-workspace/mcp-workspace/backends"
+)
+
+// DefaultPids is how many processes and threads a container may have unless
+// --pids-limit says otherwise.
+const DefaultPids = 2048
+
+// UserHost as --user is the caller's own uid and gid: what commands write to a
+// mounted directory is then the caller's.
+const UserHost = "host"
+
+// Flags are docker run's flags as the user wrote them; each field is named after
+// its flag, and empty means that it was not given.
+type Flags struct {
+	Network    string   // none, bridge, or the name of a network
+	Memory     string   // bytes, or with a unit: 512m, 2g
+	CPUs       string   // 1.5
+	PidsLimit  string   // -1 is no limit
+	User       string   // name or uid, with :group or :gid; [UserHost]
+	ReadOnly   bool     // root file system
+	CapDrop    []string // NET_RAW, ALL
+	Mounts     []string // type=bind,src=…,dst=… as --mount, or src:dst[:ro] as --volume
+	Tmpfs      []string // /run, /run:size=64m,exec
+	GPUs       string   // all, 2, device=0
+	OCIRuntime string   // runsc; docker run's --runtime
+	AddHosts   []string // name:address
+}
+
+// Options are docker run's flags, parsed by [Flags.Parse]. The zero value is what
+// no flags mean.
+type Options struct {
+	Network    string
+	Memory     int64  // bytes; 0 is no limit
+	NanoCPUs   int64  // 0 is no limit
+	PidsLimit  *int64 // nil is DefaultPids; -1 is no limit
+	User       string
+	ReadOnly   bool
+	CapDrop    []string
+	Mounts     []mount.Mount
+	Binds      []string // --volume forms that only the old syntax can say (z, Z)
+	Tmpfs      map[string]string
+	GPUs       []container.DeviceRequest
+	OCIRuntime string
+	AddHosts   []string
+
+	// Warnings are what the user should know about these options.
+	Warnings []string
+}
+
+// Parse reads the flags. Relative sources of bind mounts are relative to the
+// current directory. An error is CodeInvalidArgument and names the flag, its
+// value and the mend.
+func (f Flags) Parse() (Options, error) {
+	o := Options{User: strings.TrimSpace(f.User), ReadOnly: f.ReadOnly, OCIRuntime: f.OCIRuntime}
+	for _, parse := range []func(*Options) error{f.network, f.limits, f.capabilities, f.mounts, f.tmpfs, f.gpus, f.hosts} {
+		if err := parse(&o); err != nil {
+			return Options{}, err
+		}
+	}
+	if strings.Count(o.User, ":") > 1 || strings.ContainsAny(o.User, " \t\n") {
+		return Options{}, flagError("--user", f.User, "no user", "a name or uid, with :group if you like, such as 1000:1000, or host for your own")
+	}
+	return o, nil
+}
+
+// flagError is the error of a flag whose value is wrong.
+func flagError(flag, value, wrong, write string) error {
+	return backends.Errorf(backends.CodeInvalidArgument, "flags", "", "%s %q: %s; write %s", flag, value, wrong, write)
+}
+
+func (f Flags) network(o *Options) error {
+	const write = "none, bridge, or the name of a network"
+	if f.Network == "" {
+		return nil
+	}
+	var parsed opts.NetworkOpt
+	if err := parsed.Set(f.Network); err != nil {
+		return flagError("--network", f.Network, err.Error(), write)
+	}
+	networks := parsed.Value()
+	if len(networks) != 1 || networks[0].Target != f.Network {
+		return flagError("--network", f.Network, "only the name of one network is taken", write)
+	}
+	if f.Network == "host" || strings.HasPrefix(f.Network, "container:") {
+		o.Warnings = append(o.Warnings, fmt.Sprintf("--network %s takes away the container's own network: commands reach all that listens there", f.Network))
+	}
+	o.Network = f.Network
+	return nil
+}
+
+func (f Flags) limits(o *Options) error {
+	if f.Memory != "" {
+		bytes, err := units.RAMInBytes(f.Memory)
+		if err != nil || bytes <= 0 {
+			return flagError("--memory", f.Memory, "no amount of memory", "bytes, or a number with k, m or g, such as 512m or 2g")
+		}
+		o.Memory = bytes
+	}
+	if f.CPUs != "" {
+		nano, err := opts.ParseCPUs(f.CPUs)
+		if err != nil || nano <= 0 {
+			return flagError("--cpus", f.CPUs, "no number of processors", "a number such as 2 or 1.5")
+		}
+		o.NanoCPUs = nano
+	}
+	if f.PidsLimit != "" {
+		pids, err := strconv.ParseInt(f.PidsLimit, 10, 64)
+		if err != nil || pids < -1 || pids > math.MaxInt32 {
+			return flagError("--pids-limit", f.PidsLimit, "no number of processes", "a number, or -1 for no limit")
+		}
+		if pids == 0 {
+			pids = -1 // as docker run has it
+		}
+		o.PidsLimit = &pids
+	}
+	return nil
+}
+
+func (f Flags) capabilities(o *Options) error {
+	for _, value := range f.CapDrop {
+		for name := range strings.SplitSeq(value, ",") {
+			name = strings.TrimSpace(name)
+			if name == "" || strings.ContainsAny(name, " =:/") {
+				return flagError("--cap-drop", value, "no capability", "a name such as NET_RAW, or ALL")
+			}
+			o.CapDrop = append(o.CapDrop, name)
+		}
+	}
+	_, o.CapDrop = opts.EffectiveCapAddCapDrop(nil, o.CapDrop)
+	return nil
+}
+
+func (f Flags) gpus(o *Options) error {
+	if f.GPUs == "" {
+		return nil
+	}
+	var parsed opts.GpuOpts
+	if err := parsed.Set(f.GPUs); err != nil {
+		return flagError("--gpus", f.GPUs, err.Error(), `all, a number, or "device=0,1" with the quotes`)
+	}
+	o.GPUs = parsed.Value()
+	return nil
+}
+
+func (f Flags) hosts(o *Options) error {
+	for _, value := range f.AddHosts {
+		host, err := opts.ValidateExtraHost(value)
+		if err != nil {
+			return flagError("--add-host", value, err.Error(), "name:address, such as db:10.0.0.5 or host.docker.internal:host-gateway")
+		}
+		o.AddHosts = append(o.AddHosts, host)
+	}
+	return nil
+}

@@ -1,0 +1,5 @@
+FROM python:3.12-slim
+RUN ["/bin/sh","-ec","exec 2>&1\nexport DEBIAN_FRONTEND=noninteractive\napt-get -o APT::Update::Error-Mode=any update\napt-get install --yes --no-install-recommends -- \"$@\"\napt-get clean\nrm -rf /var/lib/apt/lists/* /var/cache/apt/*.bin /var/log/apt /var/log/dpkg.log /var/log/alternatives.log","apt","ca-certificates","curl","fd-find","git","jq","less","procps","ripgrep"]
+RUN ["/bin/sh","-ec","exec 2>&1\nexport PIP_BREAK_SYSTEM_PACKAGES=1 PIP_NO_CACHE_DIR=1 PIP_ROOT_USER_ACTION=ignore\nexport PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_INPUT=1 PIP_PROGRESS_BAR=off\npython3 -m pip install -- \"$@\"","pip","uv"]
+WORKDIR /workspace
+RUN ["/bin/sh","-ec","exec 2>&1\nln -s /usr/bin/fdfind /usr/local/bin/fd"]
