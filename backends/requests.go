@@ -330,6 +330,14 @@ type Command struct {
 	// MaxOutput stops the command with too_large once it has written more than
 	// this many bytes; 0 is no limit.
 	MaxOutput int64
+	// Access is asked before the command opens, makes, changes or removes a
+	// file, with "read" or "write" and its absolute clean path, and again with
+	// its path once symlinks are resolved, where that is another one. What it
+	// returns is why the command may not. It is called from several goroutines,
+	// and a call of it that waits holds up that file only. Only a workspace that
+	// sees every open can ask: state asks, all others ignore it. Listing
+	// directories and asking whether a file exists are not asked for.
+	Access func(op, path string) error
 }
 
 // Exit is how a command ended. Run returns it with a nil error whenever the

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Installs what the tests run beside Go: PostgreSQL, git, Node.js and Python
-# where they are missing, and the pinned clients under .cache/; starts the
-# container engines (scripts/test-engines.sh), unless --no-engines is given.
-# Quick when all of it is there. With --bench also the servers that `make bench`
-# compares with, with --race also the C compiler that the race detector needs.
+# Installs what the tests run beside Go: PostgreSQL, git, Node.js, Python, an ssh
+# server and the usual commands of a GNU system where they are missing, and the
+# pinned clients under .cache/; starts the container engines
+# (scripts/test-engines.sh), unless --no-engines is given. Quick when all of it
+# is there. With --bench also what `make bench` compares with, with --race also
+# the C compiler that the race detector needs.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -42,6 +43,12 @@ command -v node >/dev/null || missing+=(nodejs)
 command -v npm >/dev/null || missing+=(npm)
 [[ $race == no ]] || command -v cc >/dev/null || command -v gcc >/dev/null || missing+=(gcc libc6-dev)
 python >/dev/null || missing+=(python3 python3-venv)
+command -v sshd >/dev/null || [[ -x /usr/sbin/sshd ]] || missing+=(openssh-server)
+# What the shell of state workspaces is held against, with bash and coreutils.
+for pair in gawk:gawk bc:bc jq:jq xxd:xxd patch:patch diff:diffutils strings:binutils column:bsdextrautils tree:tree strace:strace unshare:util-linux; do
+  command -v "${pair%%:*}" >/dev/null || missing+=("${pair##*:}")
+done
+[[ $bench == no ]] || command -v rg >/dev/null || missing+=(ripgrep)
 
 ((${#missing[@]} == 0)) || scripts/apt-install.sh "${missing[@]}"
 

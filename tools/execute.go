@@ -54,6 +54,7 @@ func (c *call) execute(in executeArgs) (*answer, error) {
 	exit, err := c.run(backends.Command{
 		Script: in.Command, Timeout: timeout, Merge: true, KeepAbove: shownOutput, MaxOutput: maxOutput,
 		Output: func(_ backends.Stream, data []byte) { out.add(data) },
+		Access: c.access(in.Command),
 	})
 	stop()
 

@@ -36,7 +36,25 @@ func TestExecute(t *testing.T) {
 	if r.IsError || fmt.Sprint(fact(r, "exit_code")) != "9" {
 		t.Errorf("a failed command is a result with its code: %+v", r)
 	}
-	onState(t, Options{}).fails(backends.CodeUnsupported, "execute", args{"command": "ls"}, "--backend local")
+}
+
+func TestExecuteOnState(t *testing.T) {
+	b := onState(t, Options{})
+	b.ok("write_file", args{"path": "notes.txt", "content": "one\ntwo\n"})
+	for command, want := range map[string]string{
+		"cat notes.txt | tr a-z A-Z":                 "ONE\nTWO",
+		"echo out; echo err >&2; exit 7":             "Command failed (exit code 7):\nout\nerr",
+		"echo three >> notes.txt; wc -l < notes.txt": "3",
+		"git status":           "--backend docker",
+		"no-such-program-here": "Command failed (exit code 127)",
+	} {
+		if got := b.ok("execute", args{"command": command}); !strings.Contains(got, want) {
+			t.Errorf("%s: %q, want %q", command, got, want)
+		}
+	}
+	if got := b.ok("read_file", args{"path": "notes.txt"}); !strings.Contains(got, "three") {
+		t.Errorf("the file is %q after the command", got)
+	}
 }
 
 func TestExecuteKeepsALongOutputWhole(t *testing.T) {

@@ -44,6 +44,10 @@ type Harness struct {
 
 	// Commands tells that Run works; otherwise it must answer unsupported.
 	Commands bool
+	// NoProcesses tells that commands have no processes and no FIFOs: cases
+	// that can only be shown with those are skipped, and background jobs end
+	// with the command.
+	NoProcesses bool
 	// Destroys tells that Destroy works; otherwise it must answer unsupported.
 	Destroys bool
 	// Fresh tells that each Create without a name, or with another name, makes

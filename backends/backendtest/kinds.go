@@ -46,7 +46,7 @@ func testKinds(s *suite) {
 		})
 		if op.wants == wantsFile || op.wants == wantsNewFile || op.name == "Grep" {
 			s.claim(op.name+" refuses a FIFO instead of waiting on it", func(p *place) {
-				p.needCommands()
+				p.needProcesses()
 				p.mkdir(".")
 				p.sh(`mkfifo "$1"`, p.at("fifo"))
 				p.promptly(op.name, func() {
@@ -57,7 +57,7 @@ func testKinds(s *suite) {
 				}
 			})
 			s.claim(op.name+" refuses a device", func(p *place) {
-				p.needCommands()
+				p.needProcesses()
 				p.promptly(op.name, func() {
 					// A confined workspace refuses to go there at all.
 					wantCode(p.T, op.name, op.do(p.Context(), p.ws, "/dev/zero"), backends.CodeInvalidArgument, backends.CodePermission)
@@ -67,7 +67,7 @@ func testKinds(s *suite) {
 	}
 
 	s.claim("searches pass over a FIFO", func(p *place) {
-		p.needCommands()
+		p.needProcesses()
 		p.write("f", "needle\n")
 		p.sh(`mkfifo "$1"`, p.at("fifo"))
 		p.promptly("the search", func() {

@@ -69,6 +69,7 @@ func testOutput(s *suite) {
 	})
 
 	s.claim("output arrives as it comes", func(p *place) {
+		p.needProcesses()
 		p.mkdir(".")
 		p.sh(`mkfifo "$1/go"`, p.dir)
 		ended, first := p.start(p.Context(), backends.Command{Dir: p.dir, Script: "echo first; read -r x <go; echo $x"})

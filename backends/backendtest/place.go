@@ -247,6 +247,16 @@ func (p *place) needCommands() {
 	}
 }
 
+// needProcesses skips the case where commands have no processes, FIFOs or
+// devices.
+func (p *place) needProcesses() {
+	p.Helper()
+	p.needCommands()
+	if p.h.NoProcesses {
+		p.Skip("commands of this backend have no processes")
+	}
+}
+
 // needProgram skips the case where the workspace lacks a program that POSIX
 // does not ask for.
 func (p *place) needProgram(name string) {

@@ -1,6 +1,7 @@
 // Package state is the backend whose workspaces are JSON documents: files,
 // symlinks and directories as data, kept in memory, in a file, in SQLite or in
-// PostgreSQL. It runs no commands. docs/state.md describes the document.
+// PostgreSQL. Its commands are scripts that backends/shell runs in this process.
+// docs/state.md describes the document.
 //
 // A workspace is read from an immutable tree, so that reading takes no lock
 // and copies nothing; a write makes a new tree and hands it to the store
@@ -16,6 +17,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"path"
 	"regexp"
 	"sync"
@@ -48,6 +50,11 @@ type Config struct {
 	// MaxBytes is the most content that one document may hold, in bytes; 0
 	// means DefaultMaxBytes. A write over it answers too_large.
 	MaxBytes int64
+	// Env is for every command, K=V.
+	Env []string
+	// Logger hears of what goes wrong beside a command's own result; nil is
+	// silent.
+	Logger *slog.Logger
 }
 
 // Backend makes and finds workspaces in one store.
@@ -55,6 +62,8 @@ type Backend struct {
 	store      store
 	workingDir string // configured; may be empty
 	maxBytes   int64
+	env        []string
+	log        *slog.Logger
 
 	mu     sync.Mutex
 	docs   map[string]*document // those in use
@@ -83,7 +92,10 @@ func New(ctx context.Context, cfg Config) (*Backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Backend{store: s, workingDir: cfg.WorkingDir, maxBytes: cfg.MaxBytes, docs: map[string]*document{}}, nil
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	return &Backend{store: s, workingDir: cfg.WorkingDir, maxBytes: cfg.MaxBytes, env: cfg.Env, log: cfg.Logger, docs: map[string]*document{}}, nil
 }
 
 // Provider implements [backends.Backend].

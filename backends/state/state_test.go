@@ -65,8 +65,10 @@ func TestContract(t *testing.T) {
 					at[b] = store
 					return b
 				},
-				Destroys: true,
-				Fresh:    true,
+				Commands:    true,
+				NoProcesses: true,
+				Destroys:    true,
+				Fresh:       true,
 				Symlink: func(t *testing.T, ws backends.Workspace, target, link string) {
 					change(t, ws, func(d *Document) { d.Files[path.Clean(link)] = File{Link: target} })
 				},

@@ -236,15 +236,6 @@ func TestUpdateRefusesWhatIsNoTree(t *testing.T) {
 	})
 }
 
-func TestRunNamesWhatCan(t *testing.T) {
-	ws := create(t, open(t, Config{}), backends.Spec{})
-	_, err := ws.Run(t.Context(), backends.Command{Script: "true"})
-	wantCode(t, "run", err, backends.CodeUnsupported)
-	if !strings.Contains(err.Error(), "--backend local") {
-		t.Errorf("%q does not name a backend that can", err)
-	}
-}
-
 func TestClosedConnectionsSaySo(t *testing.T) {
 	eachStore(t, func(t *testing.T, store string) {
 		b := open(t, Config{Store: store})

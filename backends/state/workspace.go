@@ -248,16 +248,6 @@ func (w *Workspace) EditLines(ctx context.Context, req backends.EditLinesRequest
 	return res, nil
 }
 
-// Run implements [backends.Workspace]: a document has nothing to run a command
-// with.
-func (w *Workspace) Run(context.Context, backends.Command) (backends.Exit, error) {
-	if err := w.ready("run"); err != nil {
-		return backends.Exit{}, err
-	}
-	return backends.Exit{}, backends.Errorf(backends.CodeUnsupported, "run", "",
-		"this workspace is a document and cannot run commands; start the server with --backend local for one that can")
-}
-
 // Close implements [backends.Workspace].
 func (w *Workspace) Close() error {
 	if !w.closed.Swap(true) {

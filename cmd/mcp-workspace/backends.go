@@ -88,7 +88,7 @@ func checkState(s *settings) error {
 	return nil
 }
 
-func openState(ctx context.Context, s *settings, _ *slog.Logger) (backends.Backend, error) {
+func openState(ctx context.Context, s *settings, log *slog.Logger) (backends.Backend, error) {
 	store := s.store
 	for _, scheme := range []string{"file:", "sqlite:"} {
 		name, ok := strings.CutPrefix(store, scheme)
@@ -101,7 +101,7 @@ func openState(ctx context.Context, s *settings, _ *slog.Logger) (backends.Backe
 		}
 		store = scheme + abs
 	}
-	return state.New(ctx, state.Config{Store: store, WorkingDir: s.workingDir})
+	return state.New(ctx, state.Config{Store: store, WorkingDir: s.workingDir, Env: s.env, Logger: log})
 }
 
 func checkLocal(s *settings) error {

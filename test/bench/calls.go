@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -102,6 +103,9 @@ func (b *bench) takeTurns(callers []*caller) error {
 				took := time.Since(started)
 				if err != nil {
 					return fmt.Errorf("%s: %w", c.name, err)
+				}
+				if bytes.Contains(line, []byte(`"isError":true`)) {
+					return fmt.Errorf("%s: %.300s", c.name, line)
 				}
 				if round == 0 {
 					c.size = len(line)

@@ -1,7 +1,7 @@
 // Command bench measures the server beside a bare mcp-go server, other MCP
 // servers and search programs, on the same work in one run, and prints tables.
 //
-//	go run ./test/bench [-quick] [-only start,calls,file,tree,docker]
+//	go run ./test/bench [-quick] [-only start,calls,file,tree,shell,docker]
 //
 // Only ratios and differences within one run mean something: what is compared
 // takes turns, so that noise of the machine hits all of it. The client only
@@ -56,12 +56,13 @@ var parts = []struct {
 	{"calls", measureCalls},
 	{"file", measureFile},
 	{"tree", measureTree},
+	{"shell", measureShell},
 	{"docker", measureDocker},
 }
 
 func main() {
 	isQuick := flag.Bool("quick", false, "small sizes: shows that the benchmarks work, not what they measure")
-	only := flag.String("only", "", "comma-separated parts: start, calls, file, tree, docker")
+	only := flag.String("only", "", "comma-separated parts: start, calls, file, tree, shell, docker")
 	server := flag.String("server", "", "program to measure instead of building ./cmd/mcp-workspace")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)

@@ -94,11 +94,11 @@ func TestInspector(t *testing.T) {
 		t.Run(era, func(t *testing.T) {
 			t.Parallel()
 			t.Run("local", func(t *testing.T) {
-				testInspector(t, era, local(t, t.TempDir()), executeOnLocal())
+				testInspector(t, era, local(t, t.TempDir()), executeStep())
 			})
 			t.Run("state in a file", func(t *testing.T) {
 				server := append(state(t), "--store", "file:"+t.TempDir(), "--name", "inspector")
-				testInspector(t, era, server, executeOnState())
+				testInspector(t, era, server, executeStep())
 			})
 		})
 	}

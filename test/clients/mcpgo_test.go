@@ -13,11 +13,11 @@ func TestMCPGo(t *testing.T) {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
 			t.Run("state", func(t *testing.T) {
-				steps := append(fileSteps(), executeOnState())
+				steps := append(fileSteps(), executeStep())
 				checkClient(t, steps, driveMCPGo(t, version, state(t), steps))
 			})
 			t.Run("local", func(t *testing.T) {
-				steps := append(fileSteps(), executeOnLocal())
+				steps := append(fileSteps(), executeStep())
 				checkClient(t, steps, driveMCPGo(t, version, local(t, t.TempDir()), steps))
 			})
 		})

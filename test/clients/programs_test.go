@@ -113,9 +113,9 @@ func TestClientPrograms(t *testing.T) {
 					checkClient(t, steps, drive(t, client.run(t, client.program), request{server, steps, client.mode}))
 				})
 			}
-			run("state", state(t), executeOnState())
-			run("state, structured", append(state(t), "--structured"), executeOnState())
-			run("local", local(t, t.TempDir()), executeOnLocal())
+			run("state", state(t), executeStep())
+			run("state, structured", append(state(t), "--structured"), executeStep())
+			run("local", local(t, t.TempDir()), executeStep())
 		})
 	}
 }

@@ -68,13 +68,8 @@ func fileSteps() []step {
 	}
 }
 
-// executeOnState is refused, in words.
-func executeOnState() step {
-	return step{Tool: "execute", Arguments: map[string]any{"command": "true"}, want: []string{"Error: "}, code: "unsupported"}
-}
-
-// executeOnLocal runs where the files are; its exit code is a result.
-func executeOnLocal() step {
+// executeStep runs where the files are; its exit code is a result.
+func executeStep() step {
 	return step{Tool: "execute", Arguments: map[string]any{"command": "cat 'notes/the plan.md'; echo problem >&2; exit 3"},
 		want: []string{"Command failed (exit code 3)", "buy \"bread\"\twith café", "problem"}}
 }

@@ -1,0 +1,292 @@
+package shell
+
+import (
+	"math/bits"
+	"strconv"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// arithm evaluates an arithmetic expression. What goes wrong has been said when
+// it unwinds.
+func (s *shell) arithm(x syntax.ArithmExpr) int64 {
+	switch x := x.(type) {
+	case *syntax.Word:
+		return s.arithWord(x)
+	case *syntax.ParenArithm:
+		return s.arithm(x.X)
+	case *syntax.UnaryArithm:
+		return s.unary(x)
+	case *syntax.BinaryArithm:
+		return s.binary(x)
+	}
+	s.arithFault("this shell has no arithmetic of that kind")
+	return 0
+}
+
+func (s *shell) arithFault(format string, args ...any) {
+	s.errorf(format, args...)
+	panic(failed{code: 1, fatal: true})
+}
+
+// arithWord evaluates an operand: a number, a variable, or text that expands to
+// an expression.
+func (s *shell) arithWord(w *syntax.Word) int64 {
+	if lit := w.Lit(); lit != "" {
+		return s.operandValue(lit)
+	}
+	if name, index, ok := arrayWord(w); ok {
+		v := s.variable(s.deref(name))
+		var e expansion
+		if v != nil && v.kind == associative {
+			e = s.element(name, s.key(index))
+		} else {
+			e = s.elementAt(name, v, s.arithm(index))
+		}
+		if !e.set {
+			if s.options.nounset {
+				s.unbound("%s[%s]: unbound variable", name, e.index)
+			}
+			return 0
+		}
+		return s.arithText(e.text())
+	}
+	return s.arithText(s.single(w))
+}
+
+// arrayWord takes a[i] apart, which the parser keeps as a short parameter
+// expansion.
+func arrayWord(w *syntax.Word) (name string, index syntax.ArithmExpr, ok bool) {
+	if len(w.Parts) != 1 {
+		return "", nil, false
+	}
+	p, isParam := w.Parts[0].(*syntax.ParamExp)
+	if !isParam || !p.Short || p.Index == nil || p.Param == nil || p.Excl || p.Length {
+		return "", nil, false
+	}
+	return p.Param.Value, p.Index, true
+}
+
+// operandValue is arithText for a literal operand.
+func (s *shell) operandValue(lit string) int64 {
+	if n, ok := number(lit); ok {
+		return n
+	}
+	if syntax.ValidName(lit) {
+		value, ok := s.variable(lit).str()
+		if !ok && s.options.nounset {
+			s.unbound("%s: unbound variable", lit)
+		}
+		return s.arithText(value)
+	}
+	return s.arithText(lit)
+}
+
+// arithText evaluates text as an expression.
+func (s *shell) arithText(text string) int64 {
+	text = strings.TrimSpace(text)
+	if text == "" {
+		return 0
+	}
+	if n, ok := number(text); ok {
+		return n
+	}
+	s.enter()
+	defer func() { s.depth-- }()
+	if syntax.ValidName(text) {
+		value, ok := s.variable(text).str()
+		if !ok && s.options.nounset {
+			s.unbound("%s: unbound variable", text)
+		}
+		return s.arithText(value)
+	}
+	if text[0] >= '0' && text[0] <= '9' && strings.IndexFunc(text, func(r rune) bool { return r < '0' || r > '9' && r < 'A' || r > 'z' }) < 0 {
+		s.arithFault("%s: value too great for base (error token is \"%s\")", text, text)
+	}
+	if len(text) > 64<<10 || checkNesting(text, 64<<10) != nil {
+		s.arithFault("the expression is too long")
+	}
+	s.step()
+	x, err := syntax.NewParser().Arithmetic(s.measured(text))
+	if err != nil || x == nil {
+		s.arithFault("%s: syntax error in expression", text)
+	}
+	if w, ok := x.(*syntax.Word); ok && w.Lit() == text {
+		s.arithFault("%s: syntax error: operand expected (error token is \"%s\")", text, text)
+	}
+	return s.arithm(x)
+}
+
+// place is what an arithmetic assignment changes.
+func (s *shell) arithPlace(x syntax.ArithmExpr) (name, index string, value int64) {
+	w, ok := x.(*syntax.Word)
+	if !ok {
+		s.arithFault("attempted assignment to non-variable")
+	}
+	name = w.Lit()
+	if base, i, isArray := arrayWord(w); isArray {
+		name = base
+		if v := s.variable(s.deref(name)); v != nil && v.kind == associative {
+			index = s.key(i)
+		} else {
+			index = strconv.FormatInt(s.arithm(i), 10)
+		}
+		return name, index, s.arithText(s.element(name, index).text())
+	}
+	if name == "" {
+		name = s.single(w)
+	}
+	if base, i, isElem := cutIndex(name); isElem {
+		return base, i, s.arithText(s.element(base, i).text())
+	}
+	if !syntax.ValidName(name) {
+		s.arithFault("%s: attempted assignment to non-variable", name)
+	}
+	return name, "", s.arithText(s.get(name))
+}
+
+func (s *shell) arithStore(name, index string, n int64) {
+	text := strconv.FormatInt(n, 10)
+	var ok bool
+	if index != "" {
+		ok = s.assignElement(name, index, text, false)
+	} else {
+		ok = s.assign(name, text)
+	}
+	if !ok {
+		panic(failed{code: 1, fatal: true})
+	}
+}
+
+func (s *shell) unary(x *syntax.UnaryArithm) int64 {
+	if x.Op == syntax.Inc || x.Op == syntax.Dec {
+		name, index, old := s.arithPlace(x.X)
+		fresh := old + 1
+		if x.Op == syntax.Dec {
+			fresh = old - 1
+		}
+		s.arithStore(name, index, fresh)
+		if x.Post {
+			return old
+		}
+		return fresh
+	}
+	n := s.arithm(x.X)
+	switch x.Op {
+	case syntax.Not:
+		return truth(n == 0)
+	case syntax.BitNegation:
+		return ^n
+	case syntax.Minus:
+		return -n
+	}
+	return n
+}
+
+func truth(ok bool) int64 {
+	if ok {
+		return 1
+	}
+	return 0
+}
+
+// assignOps are the operators of x op= y.
+var assignOps = map[syntax.BinAritOperator]syntax.BinAritOperator{
+	syntax.AddAssgn: syntax.Add, syntax.SubAssgn: syntax.Sub, syntax.MulAssgn: syntax.Mul, syntax.QuoAssgn: syntax.Quo, syntax.RemAssgn: syntax.Rem,
+	syntax.AndAssgn: syntax.And, syntax.OrAssgn: syntax.Or, syntax.XorAssgn: syntax.Xor, syntax.ShlAssgn: syntax.Shl, syntax.ShrAssgn: syntax.Shr,
+}
+
+func (s *shell) binary(x *syntax.BinaryArithm) int64 {
+	switch x.Op {
+	case syntax.AndArit:
+		return truth(s.arithm(x.X) != 0 && s.arithm(x.Y) != 0)
+	case syntax.OrArit:
+		return truth(s.arithm(x.X) != 0 || s.arithm(x.Y) != 0)
+	case syntax.TernQuest:
+		branches, ok := x.Y.(*syntax.BinaryArithm)
+		if !ok || branches.Op != syntax.TernColon {
+			s.arithFault("`:' expected for conditional expression")
+		}
+		if s.arithm(x.X) != 0 {
+			return s.arithm(branches.X)
+		}
+		return s.arithm(branches.Y)
+	case syntax.Comma:
+		s.arithm(x.X)
+		return s.arithm(x.Y)
+	case syntax.Assgn:
+		name, index, _ := s.arithPlace(x.X)
+		n := s.arithm(x.Y)
+		s.arithStore(name, index, n)
+		return n
+	}
+	if op, ok := assignOps[x.Op]; ok {
+		name, index, old := s.arithPlace(x.X)
+		n := s.calculate(op, old, s.arithm(x.Y))
+		s.arithStore(name, index, n)
+		return n
+	}
+	// Long sums are deep on the left.
+	left := s.arithm(x.X)
+	return s.calculate(x.Op, left, s.arithm(x.Y))
+}
+
+func (s *shell) calculate(op syntax.BinAritOperator, a, b int64) int64 {
+	switch op {
+	case syntax.Add:
+		return a + b
+	case syntax.Sub:
+		return a - b
+	case syntax.Mul:
+		return a * b
+	case syntax.Quo, syntax.Rem:
+		switch {
+		case b == 0:
+			s.arithFault("division by 0 (error token is \"0\")")
+		case b == -1 && op == syntax.Quo:
+			return -a
+		case b == -1:
+			return 0
+		case op == syntax.Quo:
+			return a / b
+		}
+		return a % b
+	case syntax.Pow:
+		if b < 0 {
+			s.arithFault("exponent less than 0 (error token is \"%d\")", b)
+		}
+		out := int64(1)
+		for n := uint64(b); n > 0; n >>= 1 {
+			if n&1 != 0 {
+				out *= a
+			}
+			a *= a
+		}
+		return out
+	case syntax.Eql:
+		return truth(a == b)
+	case syntax.Neq:
+		return truth(a != b)
+	case syntax.Lss:
+		return truth(a < b)
+	case syntax.Leq:
+		return truth(a <= b)
+	case syntax.Gtr:
+		return truth(a > b)
+	case syntax.Geq:
+		return truth(a >= b)
+	case syntax.And:
+		return a & b
+	case syntax.Or:
+		return a | b
+	case syntax.Xor:
+		return a ^ b
+	case syntax.Shl:
+		return a << (uint64(b) % bits.UintSize)
+	case syntax.Shr:
+		return a >> (uint64(b) % bits.UintSize)
+	}
+	s.arithFault("this shell has no operator %s", op)
+	return 0
+}

@@ -1,0 +1,155 @@
+package shell
+
+import (
+	"regexp"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/mcp-workspace/mcp-workspace/backends/shell/commands"
+)
+
+// testClause runs [[ … ]] and returns its status.
+func (s *shell) testClause(x syntax.TestExpr) int {
+	ok, code := s.test(x)
+	if code != 0 {
+		return code
+	}
+	return boolStatus(ok)
+}
+
+// test evaluates an expression; code is not 0 when it is wrong.
+func (s *shell) test(x syntax.TestExpr) (ok bool, code int) {
+	switch x := x.(type) {
+	case *syntax.Word:
+		return s.single(x) != "", 0
+	case *syntax.ParenTest:
+		return s.test(x.X)
+	case *syntax.UnaryTest:
+		if x.Op == syntax.TsNot {
+			ok, code := s.test(x.X)
+			return !ok, code
+		}
+		w, isWord := x.X.(*syntax.Word)
+		if !isWord {
+			return false, 2
+		}
+		return s.testUnary(x.Op, w)
+	case *syntax.BinaryTest:
+		return s.testBinary(x)
+	}
+	return false, 2
+}
+
+func (s *shell) testUnary(op syntax.UnTestOperator, w *syntax.Word) (bool, int) {
+	arg := s.single(w)
+	switch op {
+	case syntax.TsEmpStr:
+		return arg == "", 0
+	case syntax.TsNempStr:
+		return arg != "", 0
+	case syntax.TsOptSet:
+		for _, o := range setOptions {
+			if o.name == arg {
+				return *o.field(&s.options), 0
+			}
+		}
+		return false, 0
+	case syntax.TsVarSet:
+		return s.isSet(arg), 0
+	case syntax.TsRefVar:
+		v := s.lookup(arg)
+		return v != nil && v.kind == reference, 0
+	case syntax.TsFdTerm:
+		return false, 0
+	}
+	return commands.TestFile(s.proc("[[", nil), op.String(), arg), 0
+}
+
+// isSet tells whether name, or name[index], has a value.
+func (s *shell) isSet(name string) bool {
+	if base, index, ok := cutIndex(name); ok && syntax.ValidName(base) {
+		return s.element(base, index).set
+	}
+	if _, ok, special := s.special(name + " "); special {
+		return ok
+	}
+	_, ok := s.variable(name).str()
+	return ok
+}
+
+func (s *shell) testBinary(x *syntax.BinaryTest) (bool, int) {
+	switch x.Op {
+	case syntax.AndTest:
+		if ok, code := s.test(x.X); !ok || code != 0 {
+			return false, code
+		}
+		return s.test(x.Y)
+	case syntax.OrTest:
+		if ok, code := s.test(x.X); ok || code != 0 {
+			return ok, code
+		}
+		return s.test(x.Y)
+	}
+	lw, okX := x.X.(*syntax.Word)
+	rw, okY := x.Y.(*syntax.Word)
+	if !okX || !okY {
+		return false, 2
+	}
+	left := s.single(lw)
+	switch x.Op {
+	case syntax.TsMatch, syntax.TsMatchShort:
+		return s.matches(s.pattern(rw), left), 0
+	case syntax.TsNoMatch:
+		return !s.matches(s.pattern(rw), left), 0
+	case syntax.TsReMatch:
+		return s.testRegexp(left, rw)
+	case syntax.TsBefore:
+		return left < s.single(rw), 0
+	case syntax.TsAfter:
+		return left > s.single(rw), 0
+	case syntax.TsEql:
+		return s.arithText(left) == s.arithText(s.single(rw)), 0
+	case syntax.TsNeq:
+		return s.arithText(left) != s.arithText(s.single(rw)), 0
+	case syntax.TsLeq:
+		return s.arithText(left) <= s.arithText(s.single(rw)), 0
+	case syntax.TsGeq:
+		return s.arithText(left) >= s.arithText(s.single(rw)), 0
+	case syntax.TsLss:
+		return s.arithText(left) < s.arithText(s.single(rw)), 0
+	case syntax.TsGtr:
+		return s.arithText(left) > s.arithText(s.single(rw)), 0
+	}
+	return commands.TestFiles(s.proc("[[", nil), x.Op.String(), left, s.single(rw)), 0
+}
+
+// testRegexp matches an extended regular expression; what is quoted in it is
+// literal.
+func (s *shell) testRegexp(text string, w *syntax.Word) (bool, int) {
+	k := s.newSink(false)
+	s.parts(k, w.Parts, false, true)
+	var b strings.Builder
+	for _, p := range k.cur {
+		if p.quoted {
+			b.WriteString(regexp.QuoteMeta(p.text))
+		} else {
+			b.WriteString(p.text)
+		}
+	}
+	expr := b.String()
+	flags := "(?s)"
+	if s.options.nocasematch {
+		flags = "(?si)"
+	}
+	re, err := compile(flags+expr, true)
+	if err != nil {
+		return false, 2
+	}
+	found := re.FindStringSubmatch(text)
+	v := s.define("BASH_REMATCH")
+	v.kind, v.value, v.table, v.shared = indexed, "", nil, false
+	v.list = &array{values: found}
+	s.stored("BASH_REMATCH", v)
+	return found != nil, 0
+}
