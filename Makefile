@@ -36,9 +36,9 @@ test: deps ## install what the tests need and run them
 	go test ./...
 
 .PHONY: race
-race: ## run the tests with the race detector
+race: ## run the tests with the race detector, but those of whole programs
 	@scripts/test-deps.sh --race
-	CGO_ENABLED=1 go test -race ./...
+	CGO_ENABLED=1 go test -race -short $$(go list ./... | grep -v '/test/')
 
 .PHONY: lint
 lint: ## run the pinned golangci-lint
