@@ -107,6 +107,14 @@ func (c *checker) askFor(target, why string) {
 	c.note(Decision{Action: Ask, Operation: Execute, Target: target, Why: why})
 }
 
+// askUnknown caps the answer at ask because of what is not known of the command
+// before it runs.
+func (c *checker) askUnknown(target, why string) {
+	if !c.rules.sandboxed {
+		c.askFor(target, why)
+	}
+}
+
 // resolve asks the workspace where a path leads.
 func (c *checker) resolve(p string) resolution {
 	if r, ok := c.resolved[p]; ok {

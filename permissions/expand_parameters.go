@@ -84,7 +84,7 @@ func (w *walker) expansion(name string, exp *syntax.Expansion) value {
 		}
 		for _, v := range held {
 			if v.open() {
-				w.askFor(v.String(), "a part of this text, which is expanded, is not known before it runs")
+				w.askUnknown(v.String(), "a part of this text, which is expanded, is not known before it runs")
 			}
 			w.expandLater(v)
 		}

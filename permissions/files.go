@@ -64,7 +64,7 @@ func (w *walker) programWords(name string, args []field) {
 			continue
 		}
 		if wellKnown && a.value.made() && len(a.value) == 1 && !prog.names {
-			w.askFor(words(values(args)).String(), "a file name that is computed from other text is not known before the command runs")
+			w.askUnknown(words(values(args)).String(), "a file name that is computed from other text is not known before the command runs")
 		}
 		if hasBlank(a.value) && !wellKnown {
 			continue

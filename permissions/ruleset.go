@@ -77,7 +77,8 @@ type Ruleset struct {
 	Default    Action // of operations that are not in Operations
 	Operations map[Operation]Rules
 
-	compiled map[Operation]*ruleList
+	compiled  map[Operation]*ruleList
+	sandboxed bool // see Sandboxed
 }
 
 // ruleList is Rules, ready to be matched.
@@ -95,6 +96,17 @@ type compiledRule struct {
 	rule     *Rule
 	redirect bool // execute: "> path", held against redirections only
 	forkBomb bool // execute: matches functions that multiply themselves
+}
+
+// Sandboxed returns the ruleset for a workspace that is its own boundary. A part
+// of a command that is not known before it runs (a variable, what a substitution
+// prints, a script from a pipe) is then decided about by what is known, where
+// otherwise the person is asked because a rule that denies might apply: there,
+// rm -rf "$(mktemp -d)" is everyday, and nothing of the user's is at stake.
+func (r *Ruleset) Sandboxed() *Ruleset {
+	out := *r
+	out.sandboxed = true
+	return &out
 }
 
 // New makes a ruleset from rules in memory. The error names every rule that

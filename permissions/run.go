@@ -175,7 +175,7 @@ func programName(base string) string {
 func (w *walker) runUnknown(args []field) output {
 	f := w.forms(args, w.state)
 	w.judge(f, false)
-	w.askFor(f.target.String(), "which program this runs is not known before it runs")
+	w.askUnknown(f.target.String(), "which program this runs is not known before it runs")
 	w.fileWords("", args)
 	return output{made: true}
 }

@@ -155,7 +155,7 @@ func (w *walker) gitAddress(v value) {
 func (w *walker) gitConfig(setting value, aliases map[string]value, target value) {
 	if len(setting) == 0 || setting[0].kind != lit || !strings.Contains(setting[0].text, "=") {
 		if setting.open() {
-			w.askFor(target.String(), "a setting that git is given is not known before it runs")
+			w.askUnknown(target.String(), "a setting that git is given is not known before it runs")
 		}
 		return
 	}

@@ -14,7 +14,7 @@ func (w *walker) shell(name string, args []field, in stdin) output {
 		s, ok := rest[0].value.known()
 		if !ok {
 			if rest[0].value.hasPrefix("-") || rest[0].value.has(hole) && !command {
-				w.askFor(words(values(args)).String(), "the options of "+name+" are not known before it runs")
+				w.askUnknown(words(values(args)).String(), "the options of "+name+" are not known before it runs")
 			}
 			break
 		}
@@ -92,7 +92,7 @@ func (w *walker) stdinScript(name string, in stdin) output {
 		return output{}
 	}
 	if !in.known {
-		w.askFor(name, "the script that "+name+" reads from its input is not known before it runs")
+		w.askUnknown(name, "the script that "+name+" reads from its input is not known before it runs")
 		return output{}
 	}
 	return w.shellText(in.text, stdin{})
@@ -191,7 +191,7 @@ func (w *walker) shellText(v value, in stdin) output {
 		}
 	}
 	if unknown {
-		w.askFor(v.String(), "a part of this script is not known before it runs")
+		w.askUnknown(v.String(), "a part of this script is not known before it runs")
 	}
 	return w.script(b.String(), w.state, in, w.depth+1)
 }

@@ -94,7 +94,7 @@ func (c *call) stopped(err error, seconds float64, shown string, f facts) error 
 	case backends.CodeTimeout:
 		say(backends.CodeTimeout, "the command was stopped after %v s (exit code 124), with everything of its session. Raise timeout, or start it in the background with its output in a file. It had printed:", seconds)
 	case backends.CodeTooLarge:
-		say(backends.CodeTooLarge, "%s. Send long output to a file, or filter it. It had printed:", message(err))
+		say(backends.CodeTooLarge, "%s. It had printed:", strings.TrimSuffix(message(err), "."))
 	case backends.CodeCancelled:
 		say(backends.CodeCancelled, "cancelled; the command was stopped, with everything of its session. It had printed:")
 	default:

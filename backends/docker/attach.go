@@ -125,7 +125,7 @@ func (b *Backend) prepare(ctx context.Context, op string, info container.Inspect
 			return err
 		}
 		return backends.Errorf(backends.CodeUnavailable, op, "",
-			"another version of this program began to make the container %s and did not finish; remove it with workspaces destroy %s",
+			"another version of this program began to make the container %s and did not finish; remove it with mcp-workspace workspaces destroy %s",
 			strings.TrimPrefix(info.Name, "/"), b.ref(strings.TrimPrefix(info.Name, "/")))
 	}
 	_, err = b.fill(ctx, info.ID, info.Config.Image, agent)

@@ -73,7 +73,16 @@ func (b *Backend) adopt(ctx context.Context, id string, spec backends.Spec) (bac
 	if info.Config.Labels[LabelOwner] != spec.Owner {
 		return nil, backends.Errorf(backends.CodePermission, "create", "", "there is a workspace %s already that is not yours; use another --name", b.ref(id))
 	}
-	if wanted := b.cfg.Image; wanted != "" && b.cfg.Runtime == nil && info.Config.Image != wanted && !b.sameImage(info.Config.Image, wanted) {
+	differs, err := b.weakerThanAsked(ctx, info)
+	if err != nil {
+		return nil, err
+	}
+	if len(differs) > 0 {
+		return nil, backends.Errorf(backends.CodeInvalidArgument, "create", "",
+			"the workspace %s was made without %s, which a container cannot be given later; use another --name, or remove it first: mcp-workspace workspaces destroy %s",
+			b.ref(id), strings.Join(differs, ", "), b.ref(id))
+	}
+	if wanted := b.cfg.Image; wanted != "" && !b.cfg.AnyImage && b.cfg.Runtime == nil && info.Config.Image != wanted && !b.sameImage(info.Config.Image, wanted) {
 		b.log.Info("the workspace of this name was made from another image, which it keeps", "workspace", b.ref(id), "image", info.Config.Image, "wanted", wanted)
 	}
 	return b.attach(ctx, "create", info)
@@ -182,7 +191,7 @@ func (b *Backend) bringUpNew(ctx context.Context, id string, p plan, agent progr
 		var e *backends.Error
 		if errors.As(err, &e) && e.Code != backends.CodeUnavailable {
 			mended := *e
-			mended.Message += fmt.Sprintf("; the container exists now, so remove it before you try again with other flags: workspaces destroy %s", b.ref(p.id))
+			mended.Message += fmt.Sprintf("; the container exists now, so remove it before you try again with other flags: mcp-workspace workspaces destroy %s", b.ref(p.id))
 			return nil, &mended
 		}
 	}

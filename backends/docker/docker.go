@@ -57,6 +57,9 @@ type Config struct {
 	// Image of a new container. Empty, and without a Runtime, the Backend can
 	// do everything but create.
 	Image string
+	// AnyImage tells that nobody asked for Image: it is a default, and a
+	// workspace that was made from another one is as good.
+	AnyImage bool
 	// Runtime, when set, gives the image instead.
 	Runtime *runtimes.Runtime
 	// WorkingDir is where commands start, also in a workspace that is attached

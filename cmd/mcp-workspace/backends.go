@@ -22,6 +22,8 @@ type registration struct {
 	// check refuses settings that cannot work together. May be nil.
 	check func(*settings) error
 	open  func(context.Context, *settings, *slog.Logger) (backends.Backend, error)
+	// sandbox tells that the workspace is its own boundary.
+	sandbox bool
 	// keeps tells whether a workspace without a name outlives the program, and
 	// is found again by its ref only. Nil: it does not.
 	keeps func(*settings) bool
@@ -31,6 +33,7 @@ type registration struct {
 var registry = map[string]registration{
 	"state": {
 		ruleset: "permissive",
+		sandbox: true,
 		flags:   []string{"store"},
 		check:   checkState,
 		open:    openState,
@@ -44,6 +47,7 @@ var registry = map[string]registration{
 	},
 	"docker": {
 		ruleset: "permissive",
+		sandbox: true,
 		flags:   containerFlags,
 		check:   checkContainers,
 		open:    openDocker,
@@ -51,6 +55,7 @@ var registry = map[string]registration{
 	},
 	"podman": {
 		ruleset: "permissive",
+		sandbox: true,
 		flags:   containerFlags,
 		check:   checkContainers,
 		open:    openPodman,

@@ -140,7 +140,7 @@ func (s *settings) container(log *slog.Logger) (docker.Config, error) {
 			cfg.WorkingDir = runtime.Dir()
 		}
 	case c.image == "":
-		cfg.Image = defaultImage
+		cfg.Image, cfg.AnyImage = defaultImage, true
 	}
 	return cfg, nil
 }

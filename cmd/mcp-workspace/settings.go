@@ -155,6 +155,9 @@ func (s *settings) checkWorkspace() error {
 		if err != nil {
 			return s.wrong("ref", "is wrong: %v", err)
 		}
+		if s.loaded.Source("backend") == config.Default && slices.Contains(backendNames(), ref.Provider) {
+			s.backend = ref.Provider // which the ref says
+		}
 		if ref.Provider != s.backend {
 			return s.wrong("ref", "names a workspace of %s, but the backend is %s; add --backend %s", ref.Provider, s.backend, ref.Provider)
 		}
@@ -182,6 +185,9 @@ func (s *settings) ruleset() (*permissions.Ruleset, error) {
 		name = registry[s.backend].ruleset
 	}
 	if rules, preset := permissions.Preset(name); preset {
+		if registry[s.backend].sandbox {
+			rules = rules.Sandboxed()
+		}
 		return rules, nil
 	}
 	file, err := s.loaded.Abs("permissions", name)

@@ -69,7 +69,7 @@ func TestMistakesStopTheStart(t *testing.T) {
 
 		// Combinations.
 		{name: "ref and name", args: []string{"--ref=state:x", "--name=x", "--store=file:x"}, want: `--name and --ref both say which workspace to use; give one of them`},
-		{name: "ref of another backend", args: []string{"--ref=local:/x"}, want: `--ref names a workspace of local, but the backend is state; add --backend local`},
+		{name: "ref of another backend", args: []string{"--ref=local:/x", "--backend=state"}, want: `--ref names a workspace of local, but the backend is state; add --backend local`},
 		{name: "ref with the store memory", args: []string{"--ref=state:x"}, want: `--ref names a workspace that exists, but the store "memory" keeps none between runs; add --store file:DIR`},
 		{name: "root without local", args: []string{"--root=/x"}, want: `--root is for the backend local, but the backend is state; add --backend local, or leave it out`},
 		{name: "root in the file without local", file: "root: /x\n", want: `FILE:1: root is for the backend local, but the backend is state`},

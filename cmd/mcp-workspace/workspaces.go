@@ -25,8 +25,8 @@ func workspacesCommand() *cobra.Command {
 		Use:   "workspaces",
 		Short: "List, inspect and remove workspaces",
 		Long: `List, inspect and remove the workspaces that this program made and that outlive
-it. Without --backend, list and prune look at every engine that answers; inspect
-and destroy go by the ref.`,
+it. Without --backend, list and prune look at every engine that answers, or with
+--store at the documents there; inspect and destroy go by the ref.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -103,6 +103,11 @@ func workspacesDestroyCommand() *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			for _, text := range args { // before the first one is gone
+				if _, err := backends.ParseRef(text); err != nil {
+					return err
+				}
+			}
 			var errs []error
 			for _, text := range args {
 				err := s.atRef(cmd, text, func(ctx context.Context, b backends.Backend, ref backends.Ref) error { return b.Destroy(ctx, ref) })
@@ -179,8 +184,11 @@ func (s *settings) eachBackend(cmd *cobra.Command, do func(context.Context, back
 		return err
 	}
 	ctx := cmd.Context()
-	if s.given("backend") {
+	switch {
+	case s.given("backend"):
 		return s.atBackend(ctx, s.backend, do)
+	case s.given("store"):
+		return s.atBackend(ctx, "state", do)
 	}
 	var away []error
 	names := containerBackends()
