@@ -104,7 +104,7 @@ func (c *checker) exhausted() bool { return c.work > maxWork || c.commands > max
 
 // askFor caps the answer at ask.
 func (c *checker) askFor(target, why string) {
-	c.note(Decision{Action: Ask, Operation: Execute, Target: target, Why: why})
+	c.note(Decision{Action: Ask, Operation: Execute, Target: target, Unclear: true, Why: why})
 }
 
 // askUnknown caps the answer at ask because of what is not known of the command

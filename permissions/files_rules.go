@@ -119,7 +119,7 @@ func (w *walker) noteHeld(op Operation, p value, rule, capped *Rule) {
 		w.note(list.byRule(p.String(), rule))
 	}
 	if capped != nil && (rule == nil || capped.Action.stricterThan(rule.Action)) {
-		w.note(Decision{Action: Ask, Operation: op, Target: p.String(), Rule: capped,
+		w.note(Decision{Action: Ask, Operation: op, Target: p.String(), Rule: capped, Unclear: true,
 			Why: "parts of the path are not known before the command runs, and " + describe(capped) + " may apply"})
 	}
 }

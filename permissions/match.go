@@ -81,7 +81,7 @@ func (c *checker) capAt(target string, rule *Rule) {
 	if c.rules.sandboxed {
 		return
 	}
-	c.note(Decision{Action: Ask, Operation: Execute, Target: target, Rule: rule,
+	c.note(Decision{Action: Ask, Operation: Execute, Target: target, Rule: rule, Unclear: true,
 		Why: "parts of the command are not known before it runs, and " + describe(rule) + " may apply"})
 }
 

@@ -195,6 +195,10 @@ type Decision struct {
 	Target string
 	// Rule that decided; nil when a default or the nature of the command did.
 	Rule *Rule
+	// Unclear tells that the command, and not a rule that has matched, is why it
+	// is asked about: it cannot be parsed, or parts of it are not known before it
+	// runs. No rule that allows it would change that.
+	Unclear bool
 	// Why is a short sentence that names the rule or the default, for instance
 	// `rule "**/.env" (deny)` or `default of write (ask)`.
 	Why string

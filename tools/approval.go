@@ -60,6 +60,11 @@ func (c *call) allow(d permissions.Decision, target string) error {
 	if c.set.Fallback == FallbackDeny {
 		return c.denied(d)
 	}
+	if d.Unclear {
+		return &backends.Error{Code: codeApprovalRequired, Message: fmt.Sprintf(
+			"%s needs a person's approval (%s), and this client cannot ask for it. Mend the command if it is wrong, or write it so that all of it can be read before it runs: names and values in place of what is put together or comes from other commands",
+			subject(d), d.Why)}
+	}
 	return &backends.Error{Code: codeApprovalRequired, Message: fmt.Sprintf(
 		"%s needs a person's approval (%s), and this client cannot ask for it. Use a client that supports MCP elicitation, or have the ruleset allow it: a rule such as {pattern: %q, action: allow} under %q",
 		subject(d), d.Why, allowing(d), d.Operation)}

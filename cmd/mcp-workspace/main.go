@@ -56,6 +56,9 @@ func oneLine(err error) string {
 	var lines []string
 	for line := range strings.Lines(err.Error()) {
 		if line = strings.TrimSpace(line); line != "" {
+			if n := len(lines); n > 0 {
+				lines[n-1] = strings.TrimSuffix(lines[n-1], ".")
+			}
 			lines = append(lines, line)
 		}
 	}

@@ -2,10 +2,12 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 
 	"github.com/mark3labs/mcp-go/server"
+	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-workspace/mcp-workspace/transports"
@@ -18,6 +20,9 @@ func stdioCommand() *cobra.Command {
 		Short: "Serve MCP on standard input and output (the default)",
 		Args:  noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if isatty.IsTerminal(os.Stdin.Fd()) {
+				_, _ = fmt.Fprintln(os.Stderr, "mcp-workspace speaks MCP here, for a client that starts it; to try it by hand: mcp-workspace call ls")
+			}
 			return serveStdio(cmd, s, os.Stdin, os.Stdout)
 		},
 	}
