@@ -33,12 +33,12 @@ engines-stop: ## end the container engines that the tests started
 
 .PHONY: test
 test: deps ## install what the tests need and run them
-	go test ./...
+	go test -timeout 30m ./...
 
 .PHONY: race
-race: ## run the tests with the race detector, but those of whole programs
-	@scripts/test-deps.sh --race
-	CGO_ENABLED=1 go test -race -short $$(go list ./... | grep -v '/test/')
+race: ## run the tests with the race detector, but those of whole programs and of containers
+	@scripts/test-deps.sh --race --no-engines
+	CGO_ENABLED=1 go test -race -short $$(go list ./... | grep -vE '/(test|examples)/|/backends/docker$$|/runtimes$$')
 
 .PHONY: lint
 lint: ## run the pinned golangci-lint

@@ -3,6 +3,7 @@ package docker
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/docker/docker/api/types/container"
@@ -41,21 +42,14 @@ func (b *Backend) describe(ctx context.Context, p plan) (*container.Config, *con
 	if err != nil {
 		return nil, nil, err
 	}
-	labels := map[string]string{
-		LabelWorkspace:  "true",
-		LabelWorkingDir: dir,
-		LabelGuest:      p.guest,
-		LabelVersion:    version.String(),
-	}
-	if p.spec.Owner != "" {
-		labels[LabelOwner] = p.spec.Owner
-	}
-	if b.cfg.Scope != "" {
-		labels[LabelScope] = b.cfg.Scope
-	}
-	if p.spec.Name != "" {
-		labels[LabelName] = p.spec.Name
-	}
+	labels := ownLabels()
+	labels[LabelWorkspace] = "true"
+	labels[LabelWorkingDir] = dir
+	labels[LabelGuest] = p.guest
+	labels[LabelVersion] = version.String()
+	labels[LabelOwner] = p.spec.Owner
+	labels[LabelScope] = b.cfg.Scope
+	labels[LabelName] = p.spec.Name
 	config := &container.Config{
 		Image:      p.image,
 		Labels:     labels,
@@ -141,10 +135,30 @@ func (b *Backend) inspect(ctx context.Context, op, id string) (container.Inspect
 	return info, nil
 }
 
+// ownLabels are all labels that this program reads, empty. A container has the
+// labels of its image unless it is given others, and an image may have ours: that
+// of someone else, who means no good, or one committed from a workspace.
+func ownLabels() map[string]string {
+	labels := map[string]string{}
+	for _, label := range []string{LabelWorkspace, LabelOwner, LabelName, LabelWorkingDir, LabelGuest, LabelVersion, LabelScope, LabelHelper} {
+		labels[label] = ""
+	}
+	return labels
+}
+
 // ours tells whether the container is a workspace of this program, called id. A
 // ref is a name: the engine would take an id, or the start of one, as well.
 func ours(info container.InspectResponse, id string) bool {
-	return info.Config.Labels[LabelWorkspace] == "true" && strings.TrimPrefix(info.Name, "/") == id
+	return isWorkspace(info.Config.Labels, info.Mounts) && strings.TrimPrefix(info.Name, "/") == id
+}
+
+// isWorkspace tells whether a container of this description is a workspace. The
+// label alone may come from its image; the agent's volume, as workspaces have it,
+// cannot.
+func isWorkspace(labels map[string]string, mounts []container.MountPoint) bool {
+	return labels[LabelWorkspace] == "true" && slices.ContainsFunc(mounts, func(m container.MountPoint) bool {
+		return m.Destination == guestDir && strings.HasPrefix(m.Name, volumePrefix) && !m.RW
+	})
 }
 
 // find is inspect for a ref: it answers only with a workspace of this program.

@@ -91,6 +91,11 @@ func (b *Backend) Inspect(ctx context.Context, ref backends.Ref) (Details, error
 		Version:     labels[LabelVersion],
 		Labels:      maps.Clone(labels),
 	}
+	for label := range ownLabels() {
+		if d.Labels[label] == "" {
+			delete(d.Labels, label) // it only keeps the image's out
+		}
+	}
 	if !info.State.Running {
 		d.ExitCode, d.Finished = info.State.ExitCode, when(info.State.FinishedAt)
 	}

@@ -23,13 +23,14 @@ import (
 )
 
 func TestContract(t *testing.T) {
-	onBoth(t, func(t *testing.T, engine *engines.Engine) {
+	for _, engine := range []*engines.Engine{engines.Docker(t), engines.Podman(t)} {
 		for name, image := range map[string]string{"debian": engine.Debian, "busybox": engine.Busybox, "scratch": engine.Scratch} {
-			t.Run(name, func(t *testing.T) {
+			t.Run(engine.Provider+" "+name, func(t *testing.T) {
+				t.Parallel()
 				backendtest.Run(t, contract(engine, image, name != "scratch"))
 			})
 		}
-	})
+	}
 }
 
 // onBoth runs a test on both engines.

@@ -30,6 +30,9 @@ func (b *Backend) Engine() *client.Client { return b.engine }
 // Scope is the scope of b.
 func (b *Backend) Scope() string { return b.cfg.Scope }
 
+// Image is what b makes containers of.
+func (b *Backend) Image() string { return b.cfg.Image }
+
 // UseImagesDir has b use the image's own working directory.
 func (b *Backend) UseImagesDir() { b.cfg.WorkingDir = "" }
 

@@ -81,7 +81,7 @@ func (b *Backend) ListOwned(ctx context.Context, owner string) ([]backends.Info,
 func (b *Backend) workspaces(ctx context.Context, op string) ([]container.Summary, error) {
 	found, err := b.containers(ctx, op, filters.Arg("label", LabelWorkspace+"=true"))
 	found = slices.DeleteFunc(found, func(c container.Summary) bool {
-		return c.Labels[LabelWorkspace] != "true" || nameOf(c.Names) == "" || b.cfg.Scope != "" && c.Labels[LabelScope] != b.cfg.Scope
+		return !isWorkspace(c.Labels, c.Mounts) || nameOf(c.Names) == "" || b.cfg.Scope != "" && c.Labels[LabelScope] != b.cfg.Scope
 	})
 	slices.SortFunc(found, func(x, y container.Summary) int { return cmp.Compare(nameOf(x.Names), nameOf(y.Names)) })
 	return found, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"regexp"
+	"strings"
 	"time"
 
 	cerrdefs "github.com/containerd/errdefs"
@@ -90,11 +91,12 @@ func (b *Backend) pruneHelpers(ctx context.Context) error {
 	found, err := b.containers(ctx, "prune", filters.Arg("label", LabelHelper+"=true"))
 	errs := []error{err}
 	for _, c := range found {
-		if c.Labels[LabelHelper] != "true" || b.age(ctx, time.Unix(c.Created, 0)) < staleHelper {
+		// An image may have the label too.
+		if c.Labels[LabelHelper] != "true" || !strings.HasPrefix(nameOf(c.Names), helperPrefix) || b.age(ctx, time.Unix(c.Created, 0)) < staleHelper {
 			continue
 		}
 		err := doWithin(ctx, heavyLimit, func(ctx context.Context) error {
-			return b.engine.ContainerRemove(ctx, c.ID, container.RemoveOptions{Force: true})
+			return b.engine.ContainerRemove(ctx, c.ID, removeHelper)
 		})
 		if err != nil && !isGone(err) && !cerrdefs.IsConflict(err) {
 			errs = append(errs, b.failed(ctx, "prune", "remove "+nameOf(c.Names), err))

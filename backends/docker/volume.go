@@ -82,13 +82,26 @@ func (b *Backend) agent(ctx context.Context, progress func(string)) (program.Pro
 // short is the part of a digest that names are made of.
 func short(p program.Program) string { return p.Digest[:12] }
 
+// maxCopies is how many times the agent is copied for one container. Another
+// program may prune the volume right after the first time.
+const maxCopies = 3
+
+// removeHelper has an engine remove a helper. The volumes that its image declares
+// go with it; the agent's has a name, and stays.
+var removeHelper = container.RemoveOptions{Force: true, RemoveVolumes: true}
+
 // fill sees to it that the volume which the container id has mounted holds the
 // agent. It tells whether it did not before.
 func (b *Backend) fill(ctx context.Context, id, image string, agent program.Program) (filled bool, err error) {
-	for {
+	for copies := 0; ; {
 		complete, err := b.guestComplete(ctx, id)
 		if err != nil || complete {
 			return filled, err
+		}
+		if copies >= maxCopies {
+			return filled, backends.Errorf(backends.CodeInvalidArgument, "open", "", "the guest agent cannot be brought into a container of the image %s: "+
+				"it was copied to %s %d times and is not there; see whether the image declares a volume at / or at a place above that, and use another --image",
+				image, guestDir, copies)
 		}
 		filled = true
 		helper, err := b.createHelper(ctx, image, short(agent))
@@ -98,6 +111,7 @@ func (b *Backend) fill(ctx context.Context, id, image string, agent program.Prog
 		case err != nil:
 			return filled, b.failed(ctx, "open", "prepare the volume with the guest agent", err)
 		default:
+			copies++
 			err = b.copyAgent(ctx, helper, agent)
 		}
 		if err != nil {
@@ -128,8 +142,10 @@ func (b *Backend) guestComplete(ctx context.Context, id string) (bool, error) {
 // createHelper makes the container that the volume is filled through. It is never
 // started, and its name is the lock.
 func (b *Backend) createHelper(ctx context.Context, image, digest string) (id string, err error) {
+	labels := ownLabels()
+	labels[LabelHelper] = "true"
 	made, err := b.createAs(ctx,
-		&container.Config{Image: image, Entrypoint: []string{guestProgram}, Cmd: []string{"version"}, Labels: map[string]string{LabelHelper: "true"}},
+		&container.Config{Image: image, Entrypoint: []string{guestProgram}, Cmd: []string{"version"}, Labels: labels},
 		&container.HostConfig{NetworkMode: "none", LogConfig: container.LogConfig{Type: "none"}, Mounts: []mount.Mount{guestMount(digest, false)}},
 		helperPrefix+digest)
 	return made.ID, err
@@ -140,7 +156,7 @@ func (b *Backend) copyAgent(ctx context.Context, helper string, agent program.Pr
 	defer func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupLimit)
 		defer cancel()
-		if err := b.engine.ContainerRemove(ctx, helper, container.RemoveOptions{Force: true}); err != nil && !isGone(err) {
+		if err := b.engine.ContainerRemove(ctx, helper, removeHelper); err != nil && !isGone(err) {
 			b.log.Warn("the container that the guest agent was copied through could not be removed", "container", helper, "error", err)
 		}
 	}()
@@ -213,7 +229,7 @@ func (b *Backend) awaitHelper(ctx context.Context, name string) error {
 		if err != nil || b.age(ctx, created) > staleHelper {
 			// By its id: by now another one may have the name.
 			err := doWithin(ctx, heavyLimit, func(ctx context.Context) error {
-				return b.engine.ContainerRemove(ctx, info.ID, container.RemoveOptions{Force: true})
+				return b.engine.ContainerRemove(ctx, info.ID, removeHelper)
 			})
 			if err != nil && !isGone(err) && !cerrdefs.IsConflict(err) {
 				return b.failed(ctx, "open", "remove the container "+name, err)

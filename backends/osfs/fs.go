@@ -159,7 +159,7 @@ func (o *FS) open(rel, name string, flag int) (*os.File, error) {
 // openRoot opens directory rel, which is called name, as a root.
 func (o *FS) openRoot(rel, name string) (*os.Root, error) {
 	if o.dir == nil {
-		return o.root.OpenRoot(rel)
+		return openSub(o.root, rel)
 	}
 	// An os.Root follows symlinks. Is it where the name leads without any?
 	f, err := o.open(rel, name, oPath|unix.O_DIRECTORY)
@@ -167,7 +167,7 @@ func (o *FS) openRoot(rel, name string) (*os.Root, error) {
 		return nil, err
 	}
 	defer f.Close()
-	dir, err := o.root.OpenRoot(rel)
+	dir, err := openSub(o.root, rel)
 	if err != nil {
 		return nil, err
 	}
@@ -176,6 +176,17 @@ func (o *FS) openRoot(rel, name string) (*os.Root, error) {
 		return nil, err
 	}
 	return dir, nil
+}
+
+// openSub is dir.OpenRoot, which opens whatever name is and so waits where it is
+// a FIFO. A name with more behind it is opened as a directory or not at all.
+func openSub(dir *os.Root, name string) (*os.Root, error) {
+	sub, err := dir.OpenRoot(name + "/.")
+	var e *fs.PathError
+	if errors.As(err, &e) {
+		return nil, &fs.PathError{Op: e.Op, Path: name, Err: e.Err}
+	}
+	return sub, err
 }
 
 // sameDir fails with ELOOP unless dir is the directory that stat describes.

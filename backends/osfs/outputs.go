@@ -138,7 +138,7 @@ func subdirectory(dir *os.Root, name string) (*os.Root, error) {
 	if err := dir.Mkdir(name, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, err
 	}
-	sub, err := dir.OpenRoot(name)
+	sub, err := openSub(dir, name)
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // openOutputs keeps outputs where a local workspace does.
@@ -161,5 +162,32 @@ func TestOutputsWhereNoneCanBe(t *testing.T) {
 	place(t, root+"/tmp", "a file\n")
 	if _, _, err := NewOutputs(openFS(t, root), root+"/tmp/a/b", nil).Open(); !errors.Is(err, syscall.ENOTDIR) {
 		t.Error(err)
+	}
+}
+
+// A command that puts a FIFO where directories should be must not keep anyone
+// waiting: opening one takes until there is a writer.
+func TestFIFOsWhereDirectoriesShouldBe(t *testing.T) {
+	root := t.TempDir()
+	must(t, os.Mkdir(root+"/.mcp-workspace", 0o755), syscall.Mkfifo(root+"/.mcp-workspace/output", 0o644), syscall.Mkfifo(root+"/fifo", 0o644))
+	withDir := openFS(t, root)
+	without := openFS(t, root)
+	must(t, without.dir.Close())
+	without.dir = nil
+	for name, open := range map[string]func() error{
+		"of outputs":                  func() error { _, _, err := openOutputs(t, root).Open(); return err },
+		"of a file":                   func() error { return withDir.Replace(withDir.path+"/fifo/f", 0o644, text("new")) },
+		"of a file, on an old kernel": func() error { return without.Replace(without.path+"/fifo/f", 0o644, text("new")) },
+	} {
+		opened := make(chan error, 1)
+		go func() { opened <- open() }()
+		select {
+		case err := <-opened:
+			if !errors.Is(err, syscall.ENOTDIR) {
+				t.Errorf("the directory %s: %v, want ENOTDIR", name, err)
+			}
+		case <-time.After(10 * time.Second):
+			t.Errorf("the directory %s is still being opened", name)
+		}
 	}
 }

@@ -86,6 +86,30 @@ func buffered(r *os.File) int {
 	return n
 }
 
+// nullDevice is [os.DevNull]; a test puts other things in its place.
+var nullDevice = os.DevNull
+
+// noInput is an input that has ended. It is /dev/null rather than a closed pipe:
+// programs that search their input when it is a pipe (rg, for one) then search
+// the directory instead. Where commands have put something else there, which may
+// keep who opens it waiting or have content, it is the pipe after all, so that
+// commands can mend that.
+func noInput() (*os.File, error) {
+	fd, err := unix.Open(nullDevice, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
+	if err == nil {
+		var st unix.Stat_t
+		if unix.Fstat(fd, &st) == nil && st.Mode&unix.S_IFMT == unix.S_IFCHR && unix.SetNonblock(fd, false) == nil {
+			return os.NewFile(uintptr(fd), nullDevice), nil
+		}
+		_ = unix.Close(fd) // nothing was read
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	return r, w.Close()
+}
+
 // feed copies r to w and closes w at the end of r. A command that stops reading
 // is no error. After an error w is left open: closing it would tell the command
 // that its input was complete.

@@ -724,3 +724,44 @@ func BenchmarkOutput(b *testing.B) {
 		}
 	}
 }
+
+// Commands that may do so put all kinds of things in the place of /dev/null, and
+// whoever opens a FIFO waits. Whatever is there, a command has an empty input.
+func TestNoInputWhateverDevNullIs(t *testing.T) {
+	dir := t.TempDir()
+	at := filepath.Join(dir, "null")
+	defer func(device string) { nullDevice = device }(nullDevice)
+	nullDevice = at
+	for name, put := range map[string]func() error{
+		"missing":     func() error { return nil },
+		"a FIFO":      func() error { return syscall.Mkfifo(at, 0o666) },
+		"a file":      func() error { return os.WriteFile(at, []byte("content"), 0o600) },
+		"no access":   func() error { return os.WriteFile(at, nil, 0) },
+		"a directory": func() error { return os.Mkdir(at, 0o755) },
+		"a loop":      func() error { return os.Symlink("null", at) },
+		"a symlink":   func() error { return os.Symlink("/dev/null", at) },
+	} {
+		if err := os.RemoveAll(at); err != nil {
+			t.Fatal(err)
+		}
+		if err := put(); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), prompt)
+		var c capture
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			exit, err := Run(ctx, backends.Command{Script: "cat; echo end", Timeout: prompt, Output: c.write}, Options{Env: base, Dir: dir})
+			if err != nil || exit.Code != 0 || c.stdout.String() != "end\n" {
+				t.Errorf("%s: %+v, %v, %q, %q", name, exit, err, &c.stdout, &c.stderr)
+			}
+		}()
+		select {
+		case <-done:
+		case <-time.After(2 * prompt):
+			t.Fatalf("%s: the command has not been started", name)
+		}
+		cancel()
+	}
+}

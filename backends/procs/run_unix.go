@@ -102,11 +102,9 @@ func (prog *program) start(cmd backends.Command, out *output) (_ *process, err e
 		}
 	}()
 
-	// A /dev/null rather than a closed pipe: programs that search their input
-	// when it is a pipe (rg, for one) then search the directory instead.
 	var stdin *os.File
 	if cmd.Stdin == nil {
-		stdin, err = os.Open(os.DevNull)
+		stdin, err = noInput()
 	} else {
 		stdin, p.stdin, err = os.Pipe()
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+	"unicode"
 
 	"github.com/mcp-workspace/mcp-workspace/backends"
 	"github.com/mcp-workspace/mcp-workspace/backends/docker"
@@ -89,6 +90,17 @@ func ofContainer(d docker.Details) *inspectedContainer {
 	return c
 }
 
+// printable is text without what a terminal would obey: labels and names of
+// images are anybody's.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, text)
+}
+
 // known is t, or nil when it is no time.
 func known(t time.Time) *time.Time {
 	if t.IsZero() {
@@ -102,7 +114,7 @@ func (w inspectedWorkspace) print(out io.Writer) error {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	line := func(key, format string, args ...any) {
 		if text := fmt.Sprintf(format, args...); text != "" {
-			_, _ = fmt.Fprintf(table, "%s\t%s\n", key, text) // Flush has its failure
+			_, _ = fmt.Fprintf(table, "%s\t%s\n", key, printable(text)) // Flush has its failure
 		}
 	}
 	moment := func(key string, t *time.Time) {

@@ -296,7 +296,7 @@ func printWorkspaces(out io.Writer, found []listedWorkspace) error {
 		if w.Created != nil {
 			created = w.Created.Local().Format(time.DateTime)
 		}
-		rows = append(rows, strings.Join([]string{w.Ref, w.Status, cmp.Or(w.Image, "-"), cmp.Or(w.Owner, "-"), cmp.Or(w.WorkingDir, "-"), created}, "\t"))
+		rows = append(rows, strings.Join([]string{w.Ref, w.Status, printable(cmp.Or(w.Image, "-")), printable(cmp.Or(w.Owner, "-")), printable(cmp.Or(w.WorkingDir, "-")), created}, "\t"))
 	}
 	if _, err := fmt.Fprintln(table, strings.Join(rows, "\n")); err != nil {
 		return err
