@@ -8,21 +8,30 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
+// maxArithDepth is how many operators of an expression can be under way: a sum
+// is as deep as it is long.
+const maxArithDepth = 50_000
+
 // arithm evaluates an arithmetic expression. What goes wrong has been said when
 // it unwinds.
-func (s *shell) arithm(x syntax.ArithmExpr) int64 {
+func (s *shell) arithm(x syntax.ArithmExpr) (n int64) {
+	if s.arithDepth++; s.arithDepth > maxArithDepth {
+		s.arithFault("the expression has too many operators")
+	}
 	switch x := x.(type) {
 	case *syntax.Word:
-		return s.arithWord(x)
+		n = s.arithWord(x)
 	case *syntax.ParenArithm:
-		return s.arithm(x.X)
+		n = s.arithm(x.X)
 	case *syntax.UnaryArithm:
-		return s.unary(x)
+		n = s.unary(x)
 	case *syntax.BinaryArithm:
-		return s.binary(x)
+		n = s.binary(x)
+	default:
+		s.arithFault("this shell has no arithmetic of that kind")
 	}
-	s.arithFault("this shell has no arithmetic of that kind")
-	return 0
+	s.arithDepth-- // where it is unwound, the next statement starts anew
+	return n
 }
 
 func (s *shell) arithFault(format string, args ...any) {

@@ -226,13 +226,17 @@ func (s *shell) declareFunction(c *syntax.FuncDecl) {
 		s.status = 2
 		return
 	}
-	// A node keeps others alive that the parser has allocated with it.
-	cost := 12<<10 + int64(c.End().Offset()-c.Pos().Offset())*16
+	// A node keeps others alive that the parser has allocated with it. A byte of
+	// a script takes 130 in the tree at most, see treeCost.
+	cost := 12<<10 + int64(c.End().Offset()-c.Pos().Offset())*130
 	if s.funcs == nil {
 		s.funcs = map[string]*function{}
 	}
+	if old := s.funcs[name.Value]; old != nil && old.owner == s {
+		s.hold(-old.cost)
+	}
 	s.hold(cost)
-	s.funcs[name.Value] = &function{body: c.Body}
+	s.funcs[name.Value] = &function{body: c.Body, owner: s, cost: cost}
 }
 
 // callFunction runs a function with arguments.

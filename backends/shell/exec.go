@@ -33,6 +33,7 @@ func (s *shell) stmts(list []*syntax.Stmt) flow {
 func (s *shell) stmt(st *syntax.Stmt) flow {
 	s.step()
 	s.line = int(st.Pos().Line())
+	s.arithDepth = 0
 	if s.options.noexec {
 		return goOn
 	}

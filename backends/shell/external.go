@@ -136,6 +136,9 @@ func (s *shell) startCall(ctx context.Context, c commands.Call) int {
 		return say(127, "No such file or directory")
 	case !ok:
 		text, code := commands.NotFound(name)
+		if first, _, more := strings.Cut(text, ". "); more && s.m.listed.Swap(true) { // the list once is enough
+			text = first
+		}
 		return say(code, text)
 	case p.shell:
 		return s.nested(ctx, c, c.Args[1:])

@@ -34,9 +34,9 @@ func (s *shell) replaceIn(text, pattern, with string, anchor byte, all bool) str
 	lit, isLit := literalPattern(pattern)
 	switch {
 	case anchor == '#':
-		at = [][]int{s.regexpFor(pattern, mode, "^", "").FindStringIndex(text)}
+		at = [][]int{s.regexpFor(pattern, mode, "^", "").find(text)}
 	case anchor == '%':
-		at = [][]int{s.regexpFor(pattern, mode, "", "$").FindStringIndex(text)}
+		at = [][]int{s.regexpFor(pattern, mode, "", "$").find(text)}
 	case isLit && !mode.fold && !all:
 		i := strings.Index(text, lit)
 		if i < 0 {
@@ -48,7 +48,7 @@ func (s *shell) replaceIn(text, pattern, with string, anchor byte, all bool) str
 		s.chargeProduct(n, len(with)-len(lit), len(text))
 		return strings.ReplaceAll(text, lit, with)
 	case !all:
-		at = [][]int{s.regexpFor(pattern, mode, "", "").FindStringIndex(text)}
+		at = [][]int{s.regexpFor(pattern, mode, "", "").find(text)}
 	default:
 		return s.replaceAll(text, pattern, with, mode)
 	}
@@ -69,7 +69,7 @@ func (s *shell) replaceAll(text, pattern, with string, mode patternMode) string 
 	re := s.regexpFor(pattern, mode, "", "")
 	var b strings.Builder
 	for n := 0; ; n++ {
-		m := re.FindStringIndex(text)
+		m := re.find(text)
 		if m == nil {
 			break
 		}
@@ -136,22 +136,22 @@ func (s *shell) removed(op syntax.ParExpOperator, pattern, text string) string {
 	mode := patternMode{fold: s.options.nocasematch}
 	switch op {
 	case syntax.RemLargePrefix:
-		if m := s.regexpFor(pattern, mode, "^", "").FindStringIndex(text); m != nil {
+		if m := s.regexpFor(pattern, mode, "^", "").find(text); m != nil {
 			return text[m[1]:]
 		}
 	case syntax.RemSmallPrefix:
 		mode.ungreedy = true
-		if m := s.regexpFor(pattern, mode, "^", "").FindStringIndex(text); m != nil {
+		if m := s.regexpFor(pattern, mode, "^", "").find(text); m != nil {
 			return text[m[1]:]
 		}
 	case syntax.RemLargeSuffix:
-		if m := s.regexpFor(pattern, mode, "", "$").FindStringIndex(text); m != nil {
+		if m := s.regexpFor(pattern, mode, "", "$").find(text); m != nil {
 			return text[:m[0]]
 		}
 	default:
 		// The shortest suffix has the longest text before it.
 		mode.ungreedy = true // leftmost first: the greedy text before it wins
-		if m := s.regexpFor(pattern, mode, "^((?s:.*))", "$").FindStringSubmatchIndex(text); m != nil {
+		if m := s.regexpFor(pattern, mode, "^((?s:.*))", "$").findAll(text); m != nil {
 			return text[:m[3]]
 		}
 	}
@@ -188,7 +188,10 @@ func (s *shell) changedCase(op syntax.ParExpOperator, pattern, text string) stri
 	}
 	s.charge(len(text))
 	var b strings.Builder
-	for i := 0; i < len(text); {
+	for i, seen := 0, 0; i < len(text); seen++ {
+		if seen%4096 == 0 {
+			s.check()
+		}
 		r, n := utf8.DecodeRuneInString(text[i:])
 		if (all || i == 0) && (r != utf8.RuneError || n > 1) && (pattern == "?" || s.matches(pattern, text[i:i+n])) {
 			b.WriteRune(change(r))

@@ -1,53 +1,14 @@
 package shell
 
-import (
-	"regexp"
-	"strings"
-	"sync"
-)
-
-// compiled remembers the patterns that loops use again and again.
-var compiled = struct {
-	sync.Mutex
-	byExpr map[string]*regexp.Regexp
-}{byExpr: map[string]*regexp.Regexp{}}
-
-// compile compiles an expression with leftmost-longest matching, or leftmost
-// first where it is ungreedy. The error is nil for all that translate makes but
-// what is too large.
-func compile(expr string, longest bool) (*regexp.Regexp, error) {
-	key := expr
-	if longest {
-		key = "L" + expr
-	}
-	compiled.Lock()
-	defer compiled.Unlock()
-	if re := compiled.byExpr[key]; re != nil {
-		return re, nil
-	}
-	re, err := regexp.Compile(expr)
-	if err != nil {
-		return nil, err
-	}
-	if longest {
-		re.Longest()
-	}
-	if len(key) < 1024 {
-		if len(compiled.byExpr) >= 256 {
-			clear(compiled.byExpr)
-		}
-		compiled.byExpr[key] = re
-	}
-	return re, nil
-}
+import "strings"
 
 // regexpFor compiles a pattern with what stands before and after it.
-func (s *shell) regexpFor(p string, mode patternMode, before, after string) *regexp.Regexp {
+func (s *shell) regexpFor(p string, mode patternMode, before, after string) matcher {
 	expr, ok := translate(p, mode)
 	if !ok {
 		s.fault("the pattern %s cannot be used here: !(…) is for whole words only", p)
 	}
-	re, err := compile(before+expr+after, !mode.ungreedy)
+	re, err := s.compile(before+expr+after, !mode.ungreedy)
 	if err != nil {
 		s.fault("the pattern is too large")
 	}
@@ -65,6 +26,15 @@ func (s *shell) matchesMode(p, text string, mode patternMode) bool {
 		return true
 	case ok && !mode.fold:
 		return lit == text
+	case !mode.fold && !mode.filename:
+		// Is one text in another: often of large ones.
+		if inner, ok := strings.CutPrefix(p, "*"); ok {
+			if inner, ok = strings.CutSuffix(inner, "*"); ok {
+				if lit, ok := literalPattern(inner); ok && !strings.HasSuffix(lit, `\`) {
+					return strings.Contains(text, lit)
+				}
+			}
+		}
 	}
 	if strings.Contains(p, "!(") {
 		if mode.filename && !mode.dots && strings.HasPrefix(text, ".") && !strings.HasPrefix(p, ".") {
@@ -72,7 +42,7 @@ func (s *shell) matchesMode(p, text string, mode patternMode) bool {
 		}
 		return s.matchesNegated(p, text, mode)
 	}
-	return s.regexpFor(p, mode, "^", "$").MatchString(text)
+	return s.regexpFor(p, mode, "^", "$").matches(text)
 }
 
 // matchesNegated matches a pattern with !(…): what is before it, what is not in
@@ -82,7 +52,7 @@ func (s *shell) matchesNegated(p, text string, mode patternMode) bool {
 	at := negation(p)
 	if at < 0 {
 		mode.dots = true
-		return s.regexpFor(p, mode, "^", "$").MatchString(text)
+		return s.regexpFor(p, mode, "^", "$").matches(text)
 	}
 	end := at + 1
 	for depth := 0; end < len(p); end++ {
@@ -104,10 +74,14 @@ func (s *shell) matchesNegated(p, text string, mode patternMode) bool {
 	before, inner, after := p[:at], "@"+p[at+1:end+1], p[end+1:]
 	mode.dots = true
 	for i := 0; i <= len(text); i++ {
+		s.check()
 		if !s.matchesMode(before, text[:i], mode) {
 			continue
 		}
 		for j := len(text); j >= i; j-- {
+			if j%256 == 0 {
+				s.check()
+			}
 			if !s.matchesMode(inner, text[i:j], mode) && s.matchesMode(after, text[j:], mode) {
 				return true
 			}

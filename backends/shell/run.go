@@ -67,11 +67,22 @@ func Run(ctx context.Context, cmd backends.Command, opt Options) (backends.Exit,
 	if err != nil {
 		return backends.Exit{}, err
 	}
+	m := newMachine(ctx, opt)
+	defer m.cancel(nil)
+	return m.run(ctx, cmd, opt, dir)
+}
+
+// newMachine makes what a script runs on, until its cancel is called.
+func newMachine(ctx context.Context, opt Options) *machine {
 	m := &machine{files: opt.Files, limits: opt.Limits.withDefaults(), system: commands.DefaultSystem, log: opt.Logger, begun: time.Now(), jobs: map[int]*job{}, inboxes: map[int]*inbox{}}
 	m.memory = commands.NewMemory(m.limits.Memory)
 	m.pids.Store(firstPID - 1)
 	m.ctx, m.cancel = context.WithCancelCause(ctx)
-	defer m.cancel(nil)
+	return m
+}
+
+// run runs a command that starts in dir.
+func (m *machine) run(ctx context.Context, cmd backends.Command, opt Options, dir string) (backends.Exit, error) {
 	if cmd.Timeout > 0 {
 		timer := time.AfterFunc(cmd.Timeout, func() {
 			m.fail(backends.Errorf(backends.CodeTimeout, op, "", "the command did not end within %s; it has been stopped", cmd.Timeout))

@@ -36,13 +36,14 @@ type shell struct {
 	line       int
 	lastArg    string // $_
 
-	depth     int
-	subshells int
-	loops     int
-	calls     []string // names of the functions that run
-	sourced   int
-	unchecked int // > 0 where a failure does not count for errexit
-	trapping  bool
+	depth      int
+	arithDepth int
+	subshells  int
+	loops      int
+	calls      []string // names of the functions that run
+	sourced    int
+	unchecked  int // > 0 where a failure does not count for errexit
+	trapping   bool
 	// break, continue: how many loops are left to leave.
 	levels int
 
@@ -63,7 +64,9 @@ type shell struct {
 
 // function is a function as it was defined.
 type function struct {
-	body *syntax.Stmt
+	body  *syntax.Stmt
+	owner *shell // that holds cost for it
+	cost  int64
 }
 
 // subshell makes a shell that starts as s is and changes nothing of it. End it
@@ -116,7 +119,7 @@ func (s *shell) errorf(format string, args ...any) {
 func (s *shell) unbound(format string, args ...any) {
 	s.errorf(format, args...)
 	code := 1
-	if s.commandString {
+	if s.commandString && s.subshells == 0 {
 		code = 127
 	}
 	panic(failed{code: code, fatal: true})

@@ -142,11 +142,20 @@ func (s *shell) testRegexp(text string, w *syntax.Word) (bool, int) {
 	if s.options.nocasematch {
 		flags = "(?si)"
 	}
-	re, err := compile(flags+expr, true)
+	re, err := s.compile(flags+expr, true)
 	if err != nil {
 		return false, 2
 	}
-	found := re.FindStringSubmatch(text)
+	var found []string
+	if at := re.findAll(text); at != nil {
+		found = make([]string, len(at)/2)
+		s.charge(16 * len(found))
+		for i := range found {
+			if at[2*i] >= 0 {
+				found[i] = text[at[2*i]:at[2*i+1]]
+			}
+		}
+	}
 	v := s.define("BASH_REMATCH")
 	v.kind, v.value, v.table, v.shared = indexed, "", nil, false
 	v.list = &array{values: found}

@@ -23,7 +23,7 @@ type piece struct {
 // sink gathers what the parts of a word expand to.
 type sink struct {
 	s      *shell
-	split  bool // split what is expanded into fields
+	split  bool                // split what is expanded into fields
 	ascii  [utf8.RuneSelf]bool // what separates: characters of $IFS
 	others string              // those that are not ASCII, each once
 	fields [][]piece

@@ -18,6 +18,7 @@ import (
 const (
 	maxScriptFile = 256 << 20 // bytes in one file
 	maxOpenFiles  = 256
+	maxNewEntries = 1 << 17 // files, symlinks and directories: each takes memory twice
 )
 
 // shareEvery is how often what a running script has written is put into the
@@ -56,7 +57,7 @@ func (w *Workspace) Run(ctx context.Context, cmd backends.Command) (backends.Exi
 	}
 	s := &session{w: w, base: v.tree, fs: vfs.New(vfs.Options{
 		Base: v.tree.root, Used: v.tree.bytes, Entries: v.tree.count, Access: cmd.Access,
-		Limits: vfs.Limits{TotalBytes: w.backend.maxBytes, FileBytes: maxScriptFile, Entries: maxEntries, OpenFiles: maxOpenFiles},
+		Limits: vfs.Limits{TotalBytes: w.backend.maxBytes, FileBytes: maxScriptFile, Entries: min(maxEntries, v.tree.count+maxNewEntries), OpenFiles: maxOpenFiles},
 	})}
 	running, stop := context.WithCancelCause(ctx)
 	defer stop(nil)

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/mcp-workspace/mcp-workspace/backends/shell/commands/posixre"
 )
 
 func (q *findParser) pattern(pattern string, fold bool, of func(*finder, *found) string) findTest {
@@ -83,15 +85,21 @@ func (q *findParser) regexp(expr string, fold bool) findTest {
 	if !strings.Contains(q.regex, "extended") && q.regex != "posix-egrep" && q.regex != "egrep" && q.regex != "awk" {
 		expr = swapEscapes(expr)
 	}
-	flags := "(?s)"
+	flags := posixre.Extended | posixre.Whole
 	if fold {
-		flags = "(?si)"
+		flags |= posixre.IgnoreCase
 	}
-	re, err := regexp.Compile(flags + "^(?:" + expr + ")$")
+	re, err := posixre.Compile(q.f.p, expr, flags)
 	if err != nil {
-		return q.fail("%s cannot be used as a regular expression here", Quote(expr))
+		return q.fail("%s cannot be used as a regular expression here: %s", Quote(expr), err)
 	}
-	return func(_ *finder, at *found) bool { return re.MatchString(at.path) }
+	return func(f *finder, at *found) bool {
+		ok, err := re.Match(at.path)
+		if err != nil {
+			f.code = f.p.Errorf(1, "%s: %s", Quote(at.path), err)
+		}
+		return ok
+	}
 }
 
 // swapEscapes makes an extended expression of one in which ( ) | { } are

@@ -259,8 +259,16 @@ func (j *jqRun) variable(option, name, value string) (problem string) {
 	return ""
 }
 
+// maxJqProgram bounds the text of a program, in bytes. gojq and what is made of
+// its syntax tree recurse as deep as the program nests, and a stack that is full
+// ends the server.
+const maxJqProgram = 32 << 10
+
 // compile reads the query.
 func (j *jqRun) compile(inputs gojq.Iter) (*gojq.Code, []any, error) {
+	if len(j.query) > maxJqProgram {
+		return nil, nil, fmt.Errorf("the program has %d bytes, and %d is the most here", len(j.query), maxJqProgram)
+	}
 	query, err := gojq.Parse(j.query)
 	if err != nil {
 		return nil, nil, err

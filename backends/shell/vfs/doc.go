@@ -68,6 +68,10 @@ const (
 	maxLinks = 40 // symlinks followed on the way to one file
 )
 
+// maxLinked is how many bytes the texts of all symlinks have together that one
+// file system makes: they are no content, and so in no other limit.
+const maxLinked = 32 << 20
+
 // Sys is what [fs.FileInfo.Sys] of an entry returns, as *Sys.
 type Sys struct {
 	Inode uint64

@@ -106,7 +106,7 @@ func (f *FS) open(at place, flag int, perm fs.FileMode, writes bool) (*file, err
 	case n.device != "" && n.device != "null":
 		return nil, &DeviceError{n.device}
 	case flag&os.O_TRUNC != 0 && len(n.content) > 0:
-		f.used -= int64(len(n.content))
+		f.used -= int64(len(n.content)) * n.copies()
 		n.content, n.shared = nil, 0
 		f.touch(n)
 	case flag&os.O_TRUNC != 0:
@@ -218,7 +218,7 @@ func (f *FS) write(n *inode, offset int64, p []byte) (int, error) {
 		// What is shared is below: only the spare room is written to.
 		before := len(n.content)
 		n.content = append(n.content, p...)
-		f.used += int64(len(n.content) - before)
+		f.used += int64(len(n.content)-before) * n.copies()
 	} else {
 		f.resize(n, max(end, int64(len(n.content))))
 		f.unshare(n, offset)
@@ -234,8 +234,8 @@ func (f *FS) room(n *inode, end int64) (int64, error) {
 	if f.limits.FileBytes > 0 && end > f.limits.FileBytes {
 		end, err = f.limits.FileBytes, syscall.EFBIG
 	}
-	if more := end - int64(len(n.content)); f.limits.TotalBytes > 0 && more > f.limits.TotalBytes-f.used {
-		end, err = int64(len(n.content))+max(0, f.limits.TotalBytes-f.used), syscall.ENOSPC
+	if more := end - int64(len(n.content)); f.limits.TotalBytes > 0 && more > (f.limits.TotalBytes-f.used)/n.copies() {
+		end, err = int64(len(n.content))+max(0, f.limits.TotalBytes-f.used)/n.copies(), syscall.ENOSPC
 	}
 	return end, err
 }
@@ -243,7 +243,7 @@ func (f *FS) room(n *inode, end int64) (int64, error) {
 // resize makes the content of n as long as size, which there is room for.
 func (f *FS) resize(n *inode, size int64) {
 	have := int64(len(n.content))
-	f.used += size - have
+	f.used += (size - have) * n.copies()
 	switch {
 	case size < have:
 		// The rest may be shared: what is appended later must not be put there.

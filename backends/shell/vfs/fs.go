@@ -22,6 +22,7 @@ type FS struct {
 	entries int
 	opens   int
 	numbers uint64
+	linked  int    // bytes in the texts of symlinks that were made
 	version uint64 // changes with every change
 	merged  uint64 // version that the last Exchange has seen
 	// orphans are files that are open and that no name leads to.

@@ -39,6 +39,9 @@ type inode struct {
 func (n *inode) isDir() bool  { return n.mode.IsDir() }
 func (n *inode) isLink() bool { return n.mode&fs.ModeSymlink != 0 }
 
+// copies is how often a document will hold the content: for each name.
+func (n *inode) copies() int64 { return int64(max(1, n.links)) }
+
 func (n *inode) size() int64 {
 	if n.isLink() {
 		return int64(len(n.link))
@@ -110,6 +113,9 @@ func (f *FS) put(dir *inode, name string, n *inode) {
 		dir.kids = map[string]*inode{}
 	}
 	dir.kids[name] = n
+	if n.links > 0 { // a document holds the content for each name
+		f.used += int64(len(n.content))
+	}
 	n.links++
 	f.entries++
 	f.touch(dir)
@@ -121,6 +127,9 @@ func (f *FS) drop(dir *inode, name string) {
 	delete(dir.kids, name)
 	n.links--
 	f.entries--
+	if n.links > 0 {
+		f.used -= int64(len(n.content))
+	}
 	f.release(n)
 	f.touch(dir)
 }

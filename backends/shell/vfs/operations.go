@@ -102,22 +102,27 @@ func (f *FS) Symlink(target, name string) error {
 			return syscall.ENAMETOOLONG
 		case !utf8.ValidString(target):
 			return syscall.EILSEQ
+		case f.linked+len(target) > maxLinked:
+			return syscall.ENOSPC
 		}
 		if err := f.checkNew(at); err != nil {
 			return err
 		}
 		n := f.newInode(fs.ModeSymlink | 0o777)
 		n.link = target
+		f.linked += len(target)
 		f.put(at.dir, at.name, n)
 		return nil
 	})
 }
 
 // Link makes another name for a file. The two share their content for as long
-// as this file system lives, and are files of their own afterwards.
+// as this file system lives, and are files of their own afterwards. Who may use
+// the new name can read and write the old file through it, and so access is
+// asked for both.
 func (f *FS) Link(old, name string) error {
-	if f.access != nil {
-		if err := f.try(Read, "link", old, false, func(place) error { return nil }); err != nil {
+	for _, op := range []string{Read, Write} {
+		if err := f.try(op, "link", old, false, func(place) error { return nil }); err != nil {
 			return err
 		}
 	}
@@ -133,6 +138,9 @@ func (f *FS) Link(old, name string) error {
 		}
 		if err := f.checkNew(at); err != nil {
 			return err
+		}
+		if f.limits.TotalBytes > 0 && int64(len(from.node.content)) > f.limits.TotalBytes-f.used {
+			return syscall.ENOSPC
 		}
 		f.put(at.dir, at.name, from.node)
 		from.node.changed = true
@@ -165,54 +173,107 @@ func (f *FS) Remove(name string) error {
 	})
 }
 
-// Rename moves what is at old to name, in place of a file that is there.
+// Rename moves what is at old to name, in place of a file that is there. What is
+// moved can be read at its new name, and a directory moves all that is below it:
+// access is asked to read and write each old name, and to write each new one.
 func (f *FS) Rename(old, name string) error {
-	if f.access != nil {
-		if err := f.try(Write, "rename", old, false, func(place) error { return nil }); err != nil {
-			return err
-		}
-	}
-	return f.try(Write, "rename", name, false, func(at place) error {
-		from, err := f.find(old, false)
-		if err != nil {
-			return err
-		}
-		switch {
-		case from.dir == nil || at.dir == nil, from.node.device != "", from.node.provided:
-			return syscall.EBUSY
-		case at.slash && !from.node.isDir():
-			return syscall.ENOTDIR
-		case from.node == at.node:
-			return nil
-		case from.node.isDir() && (at.path == from.path || strings.HasPrefix(at.path, from.path+"/")):
-			return syscall.EINVAL
-		}
-		if at.node != nil {
-			switch {
-			case at.node.device != "" || at.node.provided:
-				return syscall.EBUSY
-			case at.node.isDir() && !from.node.isDir():
-				return syscall.EISDIR
-			case !at.node.isDir() && from.node.isDir():
-				return syscall.ENOTDIR
-			case at.node.isDir():
-				f.load(at.node)
-				if len(at.node.kids) > 0 {
-					return syscall.ENOTEMPTY
+	const attempts = 10        // somebody who keeps moving files is refused
+	asked := map[string]bool{} // what access was granted for
+	for range attempts {
+		var ask [][2]string
+		err := f.try(Write, "rename", name, false, func(at place) error {
+			from, err := f.find(old, false)
+			if err != nil {
+				return err
+			}
+			if err := f.checkRename(from, at); err != nil || from.node == at.node {
+				return err
+			}
+			if f.access != nil {
+				if clean := path.Clean(old); clean != from.path && !asked[Write+clean] {
+					ask = append(ask, [2]string{Write, clean})
+				}
+				ask = f.moved(ask, asked, from.path, at.path, from.node)
+				if len(ask) > 0 {
+					return errAsk
 				}
 			}
-			f.drop(at.dir, at.name)
-		} else if err := f.checkNew(at); err != nil && !errors.Is(err, syscall.ENOSPC) {
+			f.move(from, at)
+			return nil
+		})
+		if !errors.Is(err, errAsk) {
 			return err
 		}
-		n := from.node
-		n.links++ // it is not to be freed on the way
-		f.drop(from.dir, from.name)
-		f.put(at.dir, at.name, n)
-		n.links--
-		n.changed = true
+		for _, a := range ask {
+			if err := f.access(a[0], a[1]); err != nil {
+				return wrap("rename", old, err)
+			}
+			asked[a[0]+a[1]] = true
+		}
+	}
+	return wrap("rename", old, syscall.EAGAIN)
+}
+
+// errAsk ends an attempt to rename for which access is still to be asked.
+var errAsk = errors.New("access is to be asked")
+
+// moved adds to ask what access a move of n needs that was not asked yet.
+func (f *FS) moved(ask [][2]string, asked map[string]bool, from, to string, n *inode) [][2]string {
+	for _, a := range [][2]string{{Write, from}, {Read, from}, {Write, to}} {
+		if !asked[a[0]+a[1]] && (a[0] != Read || n.mode.IsRegular()) {
+			ask = append(ask, a)
+		}
+	}
+	if n.isDir() {
+		for _, kid := range f.names(n) {
+			ask = f.moved(ask, asked, path.Join(from, kid), path.Join(to, kid), n.kids[kid])
+		}
+	}
+	return ask
+}
+
+// checkRename tells whether from can be moved to the place at.
+func (f *FS) checkRename(from, at place) error {
+	switch {
+	case from.dir == nil || at.dir == nil, from.node.device != "", from.node.provided:
+		return syscall.EBUSY
+	case at.slash && !from.node.isDir():
+		return syscall.ENOTDIR
+	case from.node == at.node:
 		return nil
-	})
+	case from.node.isDir() && (at.path == from.path || strings.HasPrefix(at.path, from.path+"/")):
+		return syscall.EINVAL
+	case at.node == nil:
+		if err := f.checkNew(at); err != nil && !errors.Is(err, syscall.ENOSPC) {
+			return err
+		}
+		return nil
+	case at.node.device != "" || at.node.provided:
+		return syscall.EBUSY
+	case at.node.isDir() && !from.node.isDir():
+		return syscall.EISDIR
+	case !at.node.isDir() && from.node.isDir():
+		return syscall.ENOTDIR
+	case at.node.isDir():
+		f.load(at.node)
+		if len(at.node.kids) > 0 {
+			return syscall.ENOTEMPTY
+		}
+	}
+	return nil
+}
+
+// move puts from in the place at, where there may be something else.
+func (f *FS) move(from, at place) {
+	if at.node != nil {
+		f.drop(at.dir, at.name)
+	}
+	n := from.node
+	n.links++ // it is not to be freed on the way
+	f.drop(from.dir, from.name)
+	f.put(at.dir, at.name, n)
+	n.links--
+	n.changed = true
 }
 
 // Chmod changes the permission bits of what name leads to. A document keeps
