@@ -28,7 +28,7 @@ type machine struct {
 	steps  atomic.Int64
 	tasks  atomic.Int64
 	pids   atomic.Int64
-	listed atomic.Bool // an unknown command has been told which there are
+	listed atomic.Bool    // an unknown command has been told which there are
 	ending sync.WaitGroup // goroutines
 
 	mu   sync.Mutex
