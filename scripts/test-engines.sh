@@ -112,7 +112,8 @@ launch() {
   local name=$1
   shift
   rm -f "$(socket "$name")"
-  setsid "$@" </dev/null >"$home/$name.log" 2>&1 9>&- 8>&- &
+  # From a directory that stays: what they start fails where a checkout was removed.
+  (cd / && exec setsid "$@" </dev/null >"$home/$name.log" 2>&1 9>&- 8>&-) &
   echo $! >"$home/$name.pid"
 }
 

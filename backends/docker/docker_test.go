@@ -24,12 +24,14 @@ import (
 
 func TestContract(t *testing.T) {
 	for _, engine := range []*engines.Engine{engines.Docker(t), engines.Podman(t)} {
-		for name, image := range map[string]string{"debian": engine.Debian, "busybox": engine.Busybox, "scratch": engine.Scratch} {
-			t.Run(engine.Provider+" "+name, func(t *testing.T) {
-				t.Parallel()
-				backendtest.Run(t, contract(engine, image, name != "scratch"))
-			})
-		}
+		t.Run(engine.Provider, func(t *testing.T) {
+			t.Parallel() // one image after the other: the suite has names of its own
+			for name, image := range map[string]string{"debian": engine.Debian, "busybox": engine.Busybox, "scratch": engine.Scratch} {
+				t.Run(name, func(t *testing.T) {
+					backendtest.Run(t, contract(engine, image, name != "scratch"))
+				})
+			}
+		})
 	}
 }
 
