@@ -32,6 +32,11 @@ func (d *day) possible(t *testing.T, e *engines.Engine) map[string]func() error 
 			return unlessStopped(c.ContainerKill(ctx, id, "KILL"))
 		},
 		"container paused": func() error {
+			// Docker 20.10 hangs for good when a container is paused while a
+			// process is being started in it, as a session is after other faults.
+			if !d.works(ctx) {
+				return nil
+			}
 			paused := c.ContainerPause(ctx, id)
 			time.Sleep(time.Second) // how long it is paused
 			info, err := c.ContainerInspect(ctx, id)
@@ -53,6 +58,19 @@ func (d *day) possible(t *testing.T, e *engines.Engine) map[string]func() error 
 			return err
 		},
 	}
+}
+
+// works waits until the server has a session in the container, 20 s at most.
+func (d *day) works(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	for ctx.Err() == nil {
+		if got, err := d.current().try(ctx, "ls", nil); err == nil && !got.failed {
+			return true
+		}
+		time.Sleep(50 * time.Millisecond) // as one who does not ask over and over
+	}
+	return false
 }
 
 // unlessStopped is err, or nil when it says that the container does not run, or
