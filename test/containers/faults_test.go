@@ -20,7 +20,7 @@ import (
 func (d *day) possible(t *testing.T, e *engines.Engine) map[string]func() error {
 	ctx := context.WithoutCancel(t.Context())
 	c, id, second := e.Client(t), "mcpws-"+d.name, 1
-	return map[string]func() error{
+	faults := map[string]func() error{
 		"agent killed": func() error { return endAgents(ctx, e, id) },
 		"container stopped": func() error {
 			return unlessStopped(c.ContainerStop(ctx, id, container.StopOptions{Timeout: &second}))
@@ -32,8 +32,6 @@ func (d *day) possible(t *testing.T, e *engines.Engine) map[string]func() error 
 			return unlessStopped(c.ContainerKill(ctx, id, "KILL"))
 		},
 		"container paused": func() error {
-			// Docker 20.10 hangs for good when a container is paused while a
-			// process is being started in it, as a session is after other faults.
 			if !d.works(ctx) {
 				return nil
 			}
@@ -58,6 +56,13 @@ func (d *day) possible(t *testing.T, e *engines.Engine) map[string]func() error 
 			return err
 		},
 	}
+	if e.Provider == "docker" {
+		// Docker 20.10 hangs for good when a container is paused while a process
+		// is being started in it, as after other faults. TestAWorkspaceThatIsPaused
+		// pauses one at a time when that cannot be.
+		delete(faults, "container paused")
+	}
+	return faults
 }
 
 // works waits until the server has a session in the container, 20 s at most.
