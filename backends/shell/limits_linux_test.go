@@ -82,6 +82,9 @@ func runLimited(script string) (v verdict) {
 // TestLimits runs scripts that want too much, each in a process of its own
 // whose memory is measured.
 func TestLimits(t *testing.T) {
+	if underRace {
+		t.Skip("what is measured is not what the race detector leaves of it")
+	}
 	deep := func(open, middle, end string, n int) string {
 		return strings.Repeat(open, n) + middle + strings.Repeat(end, n)
 	}
