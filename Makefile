@@ -38,7 +38,7 @@ test: deps ## install what the tests need and run them
 .PHONY: race
 race: ## run the tests with the race detector, but those of whole programs and of containers
 	@scripts/test-deps.sh --race --no-engines
-	CGO_ENABLED=1 go test -race -short $$(go list ./... | grep -vE '/(test|examples)/|/backends/docker$$|/runtimes$$')
+	CGO_ENABLED=1 go test -race -short -timeout 30m $$(go list ./... | grep -vE '/(test|examples)/|/backends/docker$$|/runtimes$$')
 
 .PHONY: lint
 lint: ## run the pinned golangci-lint
