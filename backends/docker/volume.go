@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -172,6 +173,8 @@ func (b *Backend) copyAgent(ctx context.Context, helper string, agent program.Pr
 	err = doWithin(ctx, staleHelper, func(ctx context.Context) error {
 		return b.engine.CopyToContainer(ctx, helper, guestDir, archive, container.CopyToContainerOptions{})
 	})
+	archive = nil
+	debug.FreeOSMemory() // some 20 MB that are not needed again
 	if isGone(err) && ctx.Err() == nil {
 		return nil
 	}
