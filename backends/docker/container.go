@@ -184,5 +184,5 @@ func notOurs(op string, ref backends.Ref) error {
 }
 
 func gone(op string, ref backends.Ref) error {
-	return backends.Errorf(backends.CodeUnavailable, op, "", "there is no workspace %s: its container is gone, or never was", ref)
+	return backends.Errorf(backends.CodeUnavailable, op, "", "there is no workspace %s: its container is gone: it has been removed, or never was", ref)
 }
