@@ -49,14 +49,18 @@ fuzz: ## run every fuzz target for FUZZTIME (10s)
 	@FUZZTIME=$(FUZZTIME) scripts/fuzz.sh
 
 .PHONY: bench
-bench: ## measure start, calls, memory and search (BENCHFLAGS=-quick)
-	@scripts/test-deps.sh --bench
-	go run ./test/bench $(BENCHFLAGS)
+bench: build ## measure start, calls, memory, search and the shell (BENCHFLAGS=-quick)
+	@scripts/test-deps.sh --bench --no-engines
+	go run ./test/bench -only start,calls,file,tree,shell -server bin/mcp-workspace $(BENCHFLAGS)
 
 .PHONY: bench-docker
 bench-docker: build ## measure work in containers beside docker exec, docker run and docker cp
 	@scripts/test-deps.sh
 	go run ./test/bench -only docker -server bin/mcp-workspace $(BENCHFLAGS)
+
+.PHONY: bench-http
+bench-http: build ## measure sessions, calls and fairness of the HTTP server
+	go run ./test/bench -only http -server bin/mcp-workspace $(BENCHFLAGS)
 
 .PHONY: cover
 cover: deps ## run the tests and write coverage.html
