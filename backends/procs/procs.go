@@ -6,13 +6,12 @@ package procs
 
 import (
 	"context"
-	"io"
 	"log/slog"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/mcp-workspace/mcp-workspace/backends"
+	"github.com/mcp-workspace/mcp-workspace/backends/output"
 )
 
 // Options is what a workspace has in common for all its commands.
@@ -31,7 +30,7 @@ type Options struct {
 	// The writer is closed in any case; one whose Write or Close fails removes
 	// what it wrote, because the command then ends without an output file. Nil
 	// means that no output is kept.
-	OpenOutputFile func() (path string, w io.WriteCloser, err error)
+	OpenOutputFile output.OpenFile
 	// Logger hears of what goes wrong beside the command's own result: output
 	// that could not be kept, a process that cannot be killed. Nil is silent.
 	Logger *slog.Logger
@@ -58,7 +57,7 @@ type Options struct {
 //
 // On systems other than Linux and macOS Run answers CodeUnsupported.
 func Run(ctx context.Context, cmd backends.Command, opt Options) (backends.Exit, error) {
-	if err := check(cmd); err != nil {
+	if err := cmd.Check(); err != nil {
 		return backends.Exit{}, err
 	}
 	if ctx.Err() != nil {
@@ -82,33 +81,6 @@ func Run(ctx context.Context, cmd backends.Command, opt Options) (backends.Exit,
 
 // op is what errors say was being done.
 const op = "run"
-
-// check refuses a command that cannot be meant.
-func check(cmd backends.Command) error {
-	invalid := func(format string, args ...any) error {
-		return backends.Errorf(backends.CodeInvalidArgument, op, "", format, args...)
-	}
-	switch {
-	case len(cmd.Argv) == 0 && cmd.Script == "":
-		return invalid("the command is empty")
-	case len(cmd.Argv) > 0 && cmd.Script != "":
-		return invalid("a command is either an argument list or a script, not both")
-	case cmd.Timeout < 0:
-		return invalid("the time limit %s is negative", cmd.Timeout)
-	case strings.Contains(cmd.Script, "\x00"), slices.ContainsFunc(cmd.Argv, hasNUL):
-		return invalid("a command cannot contain a NUL character")
-	case hasNUL(cmd.Dir):
-		return invalid("a path cannot contain a NUL character")
-	}
-	for _, kv := range cmd.Env {
-		if name, _, ok := strings.Cut(kv, "="); !ok || name == "" || hasNUL(kv) {
-			return invalid("%q is no environment variable; one looks like NAME=value", kv)
-		}
-	}
-	return nil
-}
-
-func hasNUL(s string) bool { return strings.IndexByte(s, 0) >= 0 }
 
 // environment is base with PWD and then added; of several values of one name
 // the last counts.

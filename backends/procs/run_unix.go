@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/mcp-workspace/mcp-workspace/backends"
+	"github.com/mcp-workspace/mcp-workspace/backends/output"
 )
 
 // How long a command has to end by itself after SIGTERM, and how long SIGKILL
@@ -36,7 +37,8 @@ func run(ctx context.Context, cmd backends.Command, opt Options) (backends.Exit,
 	if err := keepInherited(); err != nil {
 		opt.Logger.Debug("descriptors that this process inherited cannot be listed, and commands inherit them", "error", err)
 	}
-	out := newOutput(cmd, opt)
+	full := make(chan struct{}) // closed when the command has printed more than it may
+	out := output.New(cmd, opt.OpenOutputFile, opt.Logger, func() { close(full) })
 	p, err := prog.start(cmd, out)
 	if err != nil {
 		var refused *refusal
@@ -47,17 +49,17 @@ func run(ctx context.Context, cmd backends.Command, opt Options) (backends.Exit,
 		if cmd.Merge {
 			stream = backends.Stdout
 		}
-		out.write(stream, []byte(refused.text+"\n"))
-		return backends.Exit{Code: refused.code, OutputFile: out.close()}, nil
+		out.Write(stream, []byte(refused.text+"\n"))
+		return backends.Exit{Code: refused.code, OutputFile: out.Close()}, nil
 	}
 
-	failed := p.wait(ctx, cmd, out, opt)
-	if failed == nil && out.overflowed() {
+	failed := p.wait(ctx, cmd, full, opt)
+	if failed == nil && out.Overflowed() {
 		failed = tooLarge(cmd)
 		p.stop(stopGrace, opt)
 	}
 	exit, err := p.reap(opt)
-	exit.OutputFile = out.close()
+	exit.OutputFile = out.Close()
 	if failed == nil {
 		return exit, err
 	}
@@ -82,7 +84,7 @@ type process struct {
 
 // start starts prog. The error is a [*refusal] when the program cannot be
 // executed.
-func (prog *program) start(cmd backends.Command, out *output) (_ *process, err error) {
+func (prog *program) start(cmd backends.Command, out *output.Output) (_ *process, err error) {
 	if prog.err != nil {
 		return nil, prog.explain(prog.err)
 	}
@@ -136,7 +138,7 @@ func (prog *program) start(cmd backends.Command, out *output) (_ *process, err e
 
 	p.pumps.Add(len(p.pipes))
 	for i, r := range p.pipes {
-		write := func(b []byte) { out.write(backends.Stream(i), b) }
+		write := func(b []byte) { out.Write(backends.Stream(i), b) }
 		go pump(r, write, p.pumps.Done)
 	}
 	if p.stdin != nil {
@@ -183,7 +185,7 @@ func (p *process) launch(prog *program, attr *os.ProcAttr) error {
 
 // wait returns when the leader has ended and its output has been delivered. The
 // error says why the command was stopped, if it was.
-func (p *process) wait(ctx context.Context, cmd backends.Command, out *output, opt Options) (failed *backends.Error) {
+func (p *process) wait(ctx context.Context, cmd backends.Command, full <-chan struct{}, opt Options) (failed *backends.Error) {
 	var limit <-chan time.Time
 	if cmd.Timeout > 0 {
 		t := time.NewTimer(cmd.Timeout)
@@ -194,7 +196,7 @@ func (p *process) wait(ctx context.Context, cmd backends.Command, out *output, o
 	grace := stopGrace
 	select {
 	case <-p.exited:
-	case <-out.full:
+	case <-full:
 		failed = tooLarge(cmd)
 	case <-limit:
 		failed = backends.Errorf(backends.CodeTimeout, op, "",

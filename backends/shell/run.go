@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/mcp-workspace/mcp-workspace/backends"
+	"github.com/mcp-workspace/mcp-workspace/backends/output"
 	"github.com/mcp-workspace/mcp-workspace/backends/shell/commands"
 )
 
@@ -30,7 +31,7 @@ type Options struct {
 	Limits Limits
 	// OpenOutputFile makes the file that [backends.Command.KeepAbove] asks for,
 	// as in package procs. Nil means that no output is kept.
-	OpenOutputFile func() (path string, w io.WriteCloser, err error)
+	OpenOutputFile output.OpenFile
 	// Logger hears of what goes wrong beside the script's own result. Nil is
 	// silent.
 	Logger *slog.Logger
@@ -50,7 +51,7 @@ const stuck = 5 * time.Second
 // When Run returns, nothing of the script runs any more, but for a Read of
 // Stdin that is in flight.
 func Run(ctx context.Context, cmd backends.Command, opt Options) (backends.Exit, error) {
-	if err := check(cmd); err != nil {
+	if err := cmd.Check(); err != nil {
 		return backends.Exit{}, err
 	}
 	if ctx.Err() != nil {
@@ -89,14 +90,10 @@ func (m *machine) run(ctx context.Context, cmd backends.Command, opt Options, di
 		})
 		defer timer.Stop()
 	}
-	out := &output{deliver: cmd.Output, max: cmd.MaxOutput, keepAbove: cmd.KeepAbove, open: opt.OpenOutputFile, log: opt.Logger}
-	out.over = func() {
+	out := output.New(cmd, opt.OpenOutputFile, opt.Logger, func() {
 		m.fail(backends.Errorf(backends.CodeTooLarge, op, "",
 			"the command printed more than %d bytes and was stopped; send its output to a file and look at parts of that", cmd.MaxOutput))
-	}
-	if out.open == nil {
-		out.keepAbove = 0
-	}
+	})
 	return m.finish(ctx, out, m.launch(cmd, opt, dir, out))
 }
 
@@ -139,7 +136,7 @@ type ending struct {
 }
 
 // launch starts the script.
-func (m *machine) launch(cmd backends.Command, opt Options, dir string, out *output) <-chan ending {
+func (m *machine) launch(cmd backends.Command, opt Options, dir string, out *output.Output) <-chan ending {
 	env := append(append([]string{
 		"HOME=" + opt.Dir, "USER=" + m.system.User, "LOGNAME=" + m.system.User, "SHELL=/bin/bash", "TERM=dumb", "NO_COLOR=1", "PAGER=cat",
 		"LANG=C.UTF-8", "PATH=" + strings.Join(programDirs, ":"), "HOSTNAME=" + m.system.Host, "TZ=UTC",
@@ -154,12 +151,12 @@ func (m *machine) launch(cmd backends.Command, opt Options, dir string, out *out
 		}}}
 	}
 	s.fds[0] = newDescriptor(in, nil, nil)
-	s.fds[1] = newDescriptor(nil, stream{out, backends.Stdout}, nil)
+	s.fds[1] = newDescriptor(nil, out.To(backends.Stdout), nil)
 	errs := backends.Stderr
 	if cmd.Merge {
 		errs = backends.Stdout
 	}
-	s.fds[2] = newDescriptor(nil, stream{out, errs}, nil)
+	s.fds[2] = newDescriptor(nil, out.To(errs), nil)
 	done := make(chan ending, 1)
 	m.ending.Add(1)
 	go func() {
@@ -230,7 +227,7 @@ func (s *shell) runScript(text string) int {
 }
 
 // finish waits for the script's end and tells how it was.
-func (m *machine) finish(ctx context.Context, out *output, done <-chan ending) (backends.Exit, error) {
+func (m *machine) finish(ctx context.Context, out *output.Output, done <-chan ending) (backends.Exit, error) {
 	var e ending
 	select {
 	case e = <-done:
@@ -242,7 +239,7 @@ func (m *machine) finish(ctx context.Context, out *output, done <-chan ending) (
 	case e = <-done:
 	default: // it was received above, or does not end
 	}
-	exit := backends.Exit{Code: e.code, Signal: e.signal, OutputFile: out.end()}
+	exit := backends.Exit{Code: e.code, Signal: e.signal, OutputFile: out.Close()}
 	m.mu.Lock()
 	fault := m.fault
 	m.mu.Unlock()
@@ -320,35 +317,3 @@ func newShell(ctx context.Context, m *machine, name, dir string, env []string) *
 	}
 	return s
 }
-
-// check refuses a command that cannot be meant.
-func check(cmd backends.Command) error {
-	invalid := func(format string, args ...any) error {
-		return backends.Errorf(backends.CodeInvalidArgument, op, "", format, args...)
-	}
-	switch {
-	case len(cmd.Argv) == 0 && cmd.Script == "":
-		return invalid("the command is empty")
-	case len(cmd.Argv) > 0 && cmd.Script != "":
-		return invalid("a command is either an argument list or a script, not both")
-	case cmd.Timeout < 0:
-		return invalid("the time limit %s is negative", cmd.Timeout)
-	case hasNUL(cmd.Script):
-		return invalid("a command cannot contain a NUL character")
-	case hasNUL(cmd.Dir):
-		return invalid("a path cannot contain a NUL character")
-	}
-	for _, arg := range cmd.Argv {
-		if hasNUL(arg) {
-			return invalid("a command cannot contain a NUL character")
-		}
-	}
-	for _, kv := range cmd.Env {
-		if name, _, ok := strings.Cut(kv, "="); !ok || name == "" || hasNUL(kv) {
-			return invalid("%q is no environment variable; one looks like NAME=value", kv)
-		}
-	}
-	return nil
-}
-
-func hasNUL(s string) bool { return strings.IndexByte(s, 0) >= 0 }
