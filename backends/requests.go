@@ -144,6 +144,9 @@ type EditRequest struct {
 	IfVersion string
 	// Resolved: see WriteRequest.
 	Resolved string
+	// MaxBytes refuses, as too_large, an edit that lets the file grow past it;
+	// 0 leaves it at MaxEditFile.
+	MaxBytes int64
 }
 
 // EditLinesRequest asks for lines to be replaced that are named by their
@@ -164,6 +167,7 @@ type EditLinesRequest struct {
 	InsertAfter bool
 	IfVersion   string
 	Resolved    string
+	MaxBytes    int64 // see EditRequest
 }
 
 // EditResult tells what an edit did.

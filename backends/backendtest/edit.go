@@ -85,6 +85,18 @@ func testEdit(s *suite) {
 		p.wantBytes("f", content)
 	})
 
+	s.claim("an edit that lets a file grow too far is too_large, and takes no memory for it", func(p *place) {
+		content := strings.Repeat("a\n", 20_000)
+		p.write("f", content)
+		_, err := p.edit(backends.EditRequest{Path: "f", Old: "a", New: strings.Repeat("b", 4<<20), ReplaceAll: true})
+		wantCode(p.T, "Edit to 80 GB", err, backends.CodeTooLarge)
+		_, err = p.edit(backends.EditRequest{Path: "f", Old: "a", New: "bb", ReplaceAll: true, MaxBytes: 50_000})
+		wantCode(p.T, "Edit past MaxBytes", err, backends.CodeTooLarge)
+		wantMention(p.T, err, "60000", "50000")
+		p.wantBytes("f", content)
+		p.mustEdit(backends.EditRequest{Path: "f", Old: "a", New: "", ReplaceAll: true, MaxBytes: 10_000}) // it shrinks
+	})
+
 	s.claim("nothing can be replaced in an empty file", func(p *place) {
 		p.write("f", "")
 		_, err := p.edit(backends.EditRequest{Path: "f", Old: "a", New: "b"})

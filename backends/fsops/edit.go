@@ -17,7 +17,7 @@ import (
 // Edit implements [backends.Workspace].
 func (t *Tree) Edit(ctx context.Context, req backends.EditRequest) (backends.EditResult, error) {
 	var without []byte // content that Old does not occur in
-	out, err := t.edit(ctx, req.Path, req.Resolved, req.IfVersion, func(content []byte) ([]replacement, int, error) {
+	out, err := t.edit(ctx, target{req.Path, req.Resolved, req.IfVersion, req.MaxBytes}, func(content []byte) ([]replacement, int, error) {
 		reps, err := replaceText(content, req.Old, req.New, req.ReplaceAll)
 		if errors.Is(err, errNoMatch) {
 			without = content
@@ -36,15 +36,21 @@ type replacement struct {
 	text       string
 }
 
+// target is the file that an edit is for, and what it may grow to.
+type target struct {
+	path, resolved, ifVersion string
+	maxBytes                  int64
+}
+
 // edit reads a whole file, lets plan say what to replace and how often that
 // counts, and writes the outcome, keeping other writers away. With an error of
 // plan the result tells where the file is.
-func (t *Tree) edit(ctx context.Context, p, resolved, ifVersion string, plan func([]byte) ([]replacement, int, error)) (backends.EditResult, error) {
+func (t *Tree) edit(ctx context.Context, what target, plan func([]byte) ([]replacement, int, error)) (backends.EditResult, error) {
 	none := backends.EditResult{}
 	if err := ended(ctx, "edit"); err != nil {
 		return none, err
 	}
-	res, unlock, err := t.lockTarget(ctx, "edit", p, resolved, func(res backends.Resolution) error { return t.wantFile("edit", res) })
+	res, unlock, err := t.lockTarget(ctx, "edit", what.path, what.resolved, func(res backends.Resolution) error { return t.wantFile("edit", res) })
 	if err != nil {
 		return none, err
 	}
@@ -58,17 +64,21 @@ func (t *Tree) edit(ctx context.Context, p, resolved, ifVersion string, plan fun
 	if err != nil {
 		return none, atPath(err, res.Path)
 	}
-	if ifVersion != "" && ifVersion != version {
+	if what.ifVersion != "" && what.ifVersion != version {
 		return none, backends.Errorf(backends.CodeStale, "edit", res.Path, "has changed since it was last read; read it again, then edit what is there now")
 	}
 	reps, replaced, err := plan(content)
 	if err != nil {
 		return backends.EditResult{Resolution: res}, atPath(err, res.Path)
 	}
-	edited := apply(content, reps)
-	if len(edited) > backends.MaxEditFile {
+	size := sizeAfter(len(content), reps)
+	switch {
+	case size > backends.MaxEditFile:
 		return none, backends.Errorf(backends.CodeTooLarge, "edit", res.Path, "would grow over the %d MB that an edit can handle", backends.MaxEditFile>>20)
+	case what.maxBytes > 0 && size > what.maxBytes && size > int64(len(content)):
+		return none, backends.Errorf(backends.CodeTooLarge, "edit", res.Path, "would have %d bytes, and the most that a file may grow to is %d; write less, or several files", size, what.maxBytes)
 	}
+	edited := apply(content, reps)
 	// The last look before the write: a program that takes no lock is seen up
 	// to here.
 	_, now, err := t.readWhole("edit", res)
@@ -135,12 +145,18 @@ func (t *Tree) readWhole(op string, res backends.Resolution) ([]byte, string, er
 	return content, versionOf(content, info), nil
 }
 
-func apply(content []byte, reps []replacement) []byte {
-	size := len(content)
+// sizeAfter is the length that content of size bytes has after reps.
+func sizeAfter(size int, reps []replacement) int64 {
+	after := int64(size)
 	for _, r := range reps {
-		size += len(r.text) - (r.end - r.start)
+		after += int64(len(r.text) - (r.end - r.start))
 	}
-	out := make([]byte, 0, size)
+	return after
+}
+
+// apply makes reps in content.
+func apply(content []byte, reps []replacement) []byte {
+	out := make([]byte, 0, sizeAfter(len(content), reps))
 	at := 0
 	for _, r := range reps {
 		out = append(out, content[at:r.start]...)

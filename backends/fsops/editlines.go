@@ -10,7 +10,7 @@ import (
 
 // EditLines implements [backends.Workspace].
 func (t *Tree) EditLines(ctx context.Context, req backends.EditLinesRequest) (backends.EditResult, error) {
-	return t.edit(ctx, req.Path, req.Resolved, req.IfVersion, func(content []byte) ([]replacement, int, error) {
+	return t.edit(ctx, target{req.Path, req.Resolved, req.IfVersion, req.MaxBytes}, func(content []byte) ([]replacement, int, error) {
 		return replaceLines(content, req)
 	})
 }
