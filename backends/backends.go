@@ -83,10 +83,15 @@ type Backend interface {
 	Create(ctx context.Context, spec Spec) (Workspace, error)
 
 	// Attach opens an environment that exists and never makes one. An
-	// environment that is gone is [CodeUnavailable]; a ref of another provider
-	// is [CodeInvalidArgument]; an environment that this program did not make
-	// is [CodePermission].
+	// environment that is gone is [CodeUnavailable] with the cause [ErrGone]; a
+	// ref of another provider is [CodeInvalidArgument]; an environment that
+	// this program did not make is [CodePermission].
 	Attach(ctx context.Context, ref Ref) (Workspace, error)
+
+	// Describe tells what List tells of one environment. It opens nothing and
+	// starts nothing, whatever the environment's state, and costs one question
+	// to whatever keeps environments. It fails as Attach does.
+	Describe(ctx context.Context, ref Ref) (Info, error)
 
 	// Destroy removes an environment and its files for good. One that is gone
 	// already is no error. A backend whose environments are not its own to
@@ -98,6 +103,21 @@ type Backend interface {
 
 	// Close frees what the Backend itself holds. Environments stay.
 	Close() error
+}
+
+// Stopper is a Backend whose environments take up something while they run,
+// and can be stopped without losing files. All methods are safe for concurrent
+// use.
+type Stopper interface {
+	// Stop ends what runs in an environment, connections included. Its files
+	// stay, and the next Attach starts it again. One that does not run, or is
+	// gone, is no error; what this program did not make is [CodePermission].
+	Stop(ctx context.Context, ref Ref) error
+
+	// InUse tells whether a connection to an environment is open, of this
+	// process or of any other. One that does not run, or is gone, is not in
+	// use. The answer is about a moment that has passed when it arrives.
+	InUse(ctx context.Context, ref Ref) (bool, error)
 }
 
 // Workspace is one environment. All methods are safe for concurrent use, and

@@ -17,7 +17,10 @@ type Deferred struct {
 	closed bool
 }
 
-var _ Backend = (*Deferred)(nil)
+var (
+	_ Backend = (*Deferred)(nil)
+	_ Stopper = (*Deferred)(nil)
+)
 
 // Defer returns the backend of provider that open opens.
 func Defer(provider string, open func(context.Context) (Backend, error)) *Deferred {
@@ -61,6 +64,44 @@ func (d *Deferred) Attach(ctx context.Context, ref Ref) (Workspace, error) {
 		return nil, err
 	}
 	return b.Attach(ctx, ref)
+}
+
+// Describe implements [Backend].
+func (d *Deferred) Describe(ctx context.Context, ref Ref) (Info, error) {
+	b, err := d.Backend(ctx)
+	if err != nil {
+		return Info{}, err
+	}
+	return b.Describe(ctx, ref)
+}
+
+// Stop implements [Stopper]. A backend that stops nothing is CodeUnsupported.
+func (d *Deferred) Stop(ctx context.Context, ref Ref) error {
+	s, err := d.stopper(ctx)
+	if err != nil {
+		return err
+	}
+	return s.Stop(ctx, ref)
+}
+
+// InUse implements [Stopper]. A backend that stops nothing is CodeUnsupported.
+func (d *Deferred) InUse(ctx context.Context, ref Ref) (bool, error) {
+	s, err := d.stopper(ctx)
+	if err != nil {
+		return false, err
+	}
+	return s.InUse(ctx, ref)
+}
+
+func (d *Deferred) stopper(ctx context.Context) (Stopper, error) {
+	b, err := d.Backend(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if s, ok := b.(Stopper); ok {
+		return s, nil
+	}
+	return nil, Errorf(CodeUnsupported, "stop", "", "workspaces of the backend %s take up nothing while nobody uses them, and are not stopped", d.provider)
 }
 
 // Destroy implements [Backend].

@@ -88,6 +88,10 @@ func CodeOf(err error) Code {
 	}
 }
 
+// ErrGone is the cause of the CodeUnavailable of an environment that is gone or
+// never was, to tell it from one that cannot be reached just now.
+var ErrGone = errors.New("the environment is gone")
+
 // ErrNoShell is the cause of the CodeUnsupported of a script where there is no
 // shell to run it; an argument list may still work.
 var ErrNoShell = errors.New("there is no shell")

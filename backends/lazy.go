@@ -18,8 +18,8 @@ const closePatience = 2 * time.Second
 // with the first operation and not before. It is safe for concurrent use:
 // callers that come first together share one environment.
 //
-// A workspace that has answered CodeUnavailable is attached to anew, by its
-// ref, for the next caller: what was gone may be back.
+// A workspace that has answered CodeUnavailable, or was closed by Rest, is
+// attached to anew, by its ref, for the next caller: what was gone may be back.
 type Lazy struct {
 	backend Backend
 	create  func(context.Context) (Workspace, error) // the first opening
@@ -27,6 +27,7 @@ type Lazy struct {
 	mu      sync.Mutex
 	hear    map[int]func(string) // of the progress of an opening
 	heard   int                  // how many have ever listened
+	ref     Ref                  // of the environment, once there has been one
 	ws      *watched
 	lost    bool       // ws has answered CodeUnavailable
 	former  []*watched // those that ws took the place of; calls may be using them
@@ -109,8 +110,7 @@ func (l *Lazy) Workspace(ctx context.Context) (Workspace, error) {
 		o.cancel = cancel
 		l.opening = o
 		open := l.create
-		if l.ws != nil {
-			ref := l.ws.Ref()
+		if ref := l.ref; ref != (Ref{}) {
 			open = func(ctx context.Context) (Workspace, error) { return l.backend.Attach(ctx, ref) }
 		}
 		go l.finish(opening, o, open)
@@ -135,7 +135,7 @@ func (l *Lazy) finish(ctx context.Context, o *opening, open func(context.Context
 		if l.ws != nil {
 			l.former = append(l.former, l.ws)
 		}
-		l.ws, l.lost = &watched{ws, l}, false
+		l.ws, l.lost, l.ref = &watched{ws, l}, false, ws.Ref()
 		o.ws = l.ws
 	}
 	o.err = err
@@ -150,10 +150,33 @@ func (l *Lazy) Provider() string { return l.backend.Provider() }
 func (l *Lazy) Ref() (Ref, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.ws == nil {
-		return Ref{}, false
+	return l.ref, l.ref != (Ref{})
+}
+
+// IsOpen tells whether there is a connection just now.
+func (l *Lazy) IsOpen() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.ws != nil && !l.lost && !l.closed
+}
+
+// Rest closes the connection until the next use, which attaches anew. Whoever
+// calls it knows that no operation is under way: one would fail. While the
+// environment is being opened, nothing is done.
+func (l *Lazy) Rest() error {
+	l.mu.Lock()
+	if l.closed || l.opening != nil || l.ws == nil {
+		l.mu.Unlock()
+		return nil
 	}
-	return l.ws.Ref(), true
+	resting := append(l.former, l.ws)
+	l.former, l.ws, l.lost = nil, nil, false
+	l.mu.Unlock()
+	var errs []error
+	for _, w := range resting {
+		errs = append(errs, w.Close())
+	}
+	return errors.Join(errs...)
 }
 
 // Close ends the connection, waiting for an opening in flight, which is

@@ -82,8 +82,8 @@ locked() {
 install_npm() { # SOURCE TARGET
   say "installing $(grep -c '"node_modules/' "$1/package-lock.json") npm packages of $1"
   cp "$1/package.json" "$1/package-lock.json" "$2/"
-  # The Inspector wants a newer Node.js than npm runs on here; it gets the one
-  # that the lock file brings.
+  # The Inspector and the conformance suite want a newer Node.js than npm runs
+  # on here; they get the one that the lock file brings.
   npm ci --prefix "$2" --ignore-scripts --no-audit --no-fund --loglevel=error </dev/null
 }
 
@@ -94,7 +94,9 @@ install_venv() { # SOURCE TARGET
 }
 
 locked "$(cache_dir npm test/clients/package-lock.json)" install_npm test/clients
+locked "$(cache_dir npm test/conformance/package-lock.json)" install_npm test/conformance
 locked "$(cache_dir venv test/clients/requirements.txt)" install_venv test/clients
+locked "$(cache_dir npm transports/auth/testdata/issuer/package-lock.json)" install_npm transports/auth/testdata/issuer
 if [[ $bench == yes ]]; then
   locked "$(cache_dir npm test/bench/package-lock.json)" install_npm test/bench
 fi

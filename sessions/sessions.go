@@ -51,6 +51,16 @@ func New(b backends.Backend, opts Options) *Session {
 // Tools is what the tools remember of this connection.
 func (s *Session) Tools() *tools.Connection { return s.tools }
 
+// Connection is Tools for a request that may name a workspace: on a connection
+// that has one workspace, only that one.
+func (s *Session) Connection(asked tools.Asked) (*tools.Connection, func(), error) {
+	if asked != (tools.Asked{}) && (asked.Ref == "" || asked.Ref != s.tools.Ref()) {
+		return nil, nil, backends.Errorf(backends.CodeInvalidArgument, "call", "",
+			"this connection has one workspace, which was chosen when the server was started (--ref, --name, --image); leave the choice out of _meta, or start another server")
+	}
+	return s.tools, nil, nil
+}
+
 // Close ends the session. Its environment stays, unless the session was told
 // to destroy it. An environment that is still being opened is waited for until
 // ctx ends. Closing again does nothing more.

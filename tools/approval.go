@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"context"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
@@ -40,6 +41,7 @@ func (e *askError) Error() string { return "approval needed: " + e.decision.Why 
 // the person. The target is all that the decision is about: a whole command, or
 // a path in every form it has; see pathTarget.
 func (c *call) allow(d permissions.Decision, target string) error {
+	c.decided(d)
 	switch d.Action {
 	case permissions.Allow:
 		return nil
@@ -48,6 +50,7 @@ func (c *call) allow(d permissions.Decision, target string) error {
 	}
 	key := approvalKey(d.Operation, target)
 	if c.grant != nil && c.grant(key) || c.conn.isApproved(key) {
+		c.event.Approved = true
 		return nil
 	}
 	if canAsk(c) {
@@ -170,6 +173,14 @@ func (c *call) askPerson(ask *askError) *mcp.CallToolResult {
 		},
 		"required": []string{answerField},
 	}
+	if c.conn.cfg.OneCall {
+		schema["properties"] = map[string]any{
+			answerField: map[string]any{
+				"type": "string", "title": "Answer",
+				"enum": []string{answerOnce, answerNo}, "enumNames": []string{"Allow once", "No"},
+			},
+		}
+	}
 	return server.NewInputRequestBuilder(c.seal(approvalKey(d.Operation, ask.target))).
 		Elicit(approvalID, mcp.ElicitationParams{Mode: mcp.ElicitationModeForm, Message: message, RequestedSchema: schema}).
 		ToolResult()
@@ -209,11 +220,11 @@ func (c *call) seal(key string) string {
 }
 
 func (c *call) mac(state []byte) []byte {
-	h := hmac.New(sha256.New, c.conn.key[:])
+	h := hmac.New(sha256.New, c.conn.cfg.Key)
 	h.Write(state)
 	// The encoding of decoded arguments is the same whatever order and spacing
 	// they came in.
-	if err := json.NewEncoder(h).Encode([]any{c.tool, c.req.Params.Arguments}); err != nil {
+	if err := json.NewEncoder(h).Encode([]any{c.conn.cfg.Binding, c.tool, c.req.Params.Arguments, c.asked}); err != nil {
 		panic(err) // they were decoded from JSON
 	}
 	return h.Sum(nil)
@@ -234,7 +245,11 @@ func (c *call) redeem() error {
 		return refuse("this approval was not given for this call with these arguments on this connection; make the call again without it")
 	}
 	expires := time.Unix(int64(binary.BigEndian.Uint64(state[nonceSize:])), 0)
-	if !c.conn.useOnce(string(state[:nonceSize]), expires) {
+	fresh, err := c.conn.useOnce(c.ctx, string(state[:nonceSize]), expires)
+	if err != nil {
+		return &backends.Error{Code: backends.CodeUnavailable, Err: err, Message: "it could not be found out whether this approval was used before, so this was not done; try again"}
+	}
+	if !fresh {
 		return refuse("this approval has expired or was used before; make the call again without it")
 	}
 	const hint = " Some clients declare that they can ask and then decline by themselves; to allow the operation without asking, add an allow rule for it to the ruleset (--permissions)"
@@ -261,10 +276,13 @@ func (c *call) redeem() error {
 }
 
 // useOnce spends a nonce; false when it has expired or been spent.
-func (c *Connection) useOnce(nonce string, expires time.Time) bool {
+func (c *Connection) useOnce(ctx context.Context, nonce string, expires time.Time) (bool, error) {
 	now := time.Now()
 	if now.After(expires) {
-		return false
+		return false, nil
+	}
+	if c.cfg.Spent != nil {
+		return c.cfg.Spent.Use(ctx, nonce, expires)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -274,15 +292,21 @@ func (c *Connection) useOnce(nonce string, expires time.Time) bool {
 		}
 	}
 	if _, spent := c.redeemed[nonce]; spent {
-		return false
+		return false, nil
+	}
+	if c.redeemed == nil {
+		c.redeemed = map[string]time.Time{}
 	}
 	c.redeemed[nonce] = expires
-	return true
+	return true, nil
 }
 
 func (c *Connection) approve(key string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.approved == nil {
+		c.approved = map[string]bool{}
+	}
 	c.approved[key] = true
 }
 

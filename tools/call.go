@@ -21,6 +21,16 @@ type call struct {
 	// grant tells whether the approval that came with the call covers a key;
 	// nil when none came. See approval.go.
 	grant func(key string) bool
+	asked Asked
+	event Event
+}
+
+// decided notes a decision of the rules; the strictest stays.
+func (c *call) decided(d permissions.Decision) {
+	rank := map[permissions.Action]int{permissions.Allow: 1, permissions.Ask: 2, permissions.Deny: 3}
+	if rank[d.Action] >= rank[c.event.Decision] {
+		c.event.Decision, c.event.Rule = d.Action, d.Why
+	}
 }
 
 // clean is p as the ruleset sees it: absolute and clean.

@@ -131,7 +131,7 @@ func (d *definition) describe(opts Options) (mcp.Tool, error) {
 		Name:           d.name,
 		Title:          d.title,
 		Description:    text.Description,
-		RawInputSchema: d.inputSchema(text),
+		RawInputSchema: d.inputSchema(text, opts.WorkspaceArgument),
 		Annotations: mcp.ToolAnnotation{
 			Title:           d.title,
 			ReadOnlyHint:    &d.hints.readOnly,
@@ -155,7 +155,7 @@ func (d *definition) describe(opts Options) (mcp.Tool, error) {
 
 // inputSchema is written by hand so that arguments stay in their order, which
 // is the order in which a model is likely to give them.
-func (d *definition) inputSchema(text Text) json.RawMessage {
+func (d *definition) inputSchema(text Text, workspace bool) json.RawMessage {
 	var b strings.Builder
 	var required []string
 	b.WriteString(`{"type":"object","properties":{`)
@@ -177,6 +177,9 @@ func (d *definition) inputSchema(text Text) json.RawMessage {
 		if p.required {
 			required = append(required, p.name)
 		}
+	}
+	if workspace {
+		fmt.Fprintf(&b, `,%s:{"type":"string","description":%s}`, quote(workspaceArgument), quote(workspaceArgumentText))
 	}
 	b.WriteByte('}')
 	if required != nil {

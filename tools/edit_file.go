@@ -33,7 +33,7 @@ func (c *call) editFile(in editFileArgs) (*answer, error) {
 	}
 	edited, err := c.ws.Edit(c.ctx, backends.EditRequest{
 		Path: in.Path, Old: in.OldString, New: in.NewString, ReplaceAll: in.ReplaceAll,
-		IfVersion: c.conn.lastSeen(res.Resolved), Resolved: res.Resolved,
+		IfVersion: c.conn.lastSeen(res.Resolved), Resolved: res.Resolved, MaxBytes: c.set.MaxFile,
 	})
 	if err != nil {
 		return nil, err
@@ -63,7 +63,7 @@ func (c *call) hashlineEdit(in hashlineEditArgs) (*answer, error) {
 	// of this edit's business.
 	edited, err := c.ws.EditLines(c.ctx, backends.EditLinesRequest{
 		Path: in.Path, StartLine: in.StartLine, StartHash: in.StartHash, EndLine: in.EndLine, EndHash: in.EndHash,
-		NewContent: in.NewContent, InsertAfter: in.InsertAfter, Resolved: res.Resolved,
+		NewContent: in.NewContent, InsertAfter: in.InsertAfter, Resolved: res.Resolved, MaxBytes: c.set.MaxFile,
 	})
 	if err != nil {
 		return nil, err

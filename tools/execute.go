@@ -29,7 +29,7 @@ type executeOutput struct {
 const (
 	maxTimeout  = 24 * time.Hour
 	shownOutput = 100_000 // bytes of output that are shown whole
-	maxOutput   = 1 << 30 // bytes of output after which a command is stopped
+	maxOutput   = 1 << 30 // bytes of output after which a command is stopped, unless Options say otherwise
 )
 
 var execute = define[executeArgs, executeOutput]("execute", "Run a command", permissions.Execute,
@@ -52,7 +52,7 @@ func (c *call) execute(in executeArgs) (*answer, error) {
 	var out output
 	stop := c.reportProgress(&out)
 	exit, err := c.run(backends.Command{
-		Script: in.Command, Timeout: timeout, Merge: true, KeepAbove: shownOutput, MaxOutput: maxOutput,
+		Script: in.Command, Timeout: timeout, Merge: true, KeepAbove: shownOutput, MaxOutput: c.maxOutput(),
 		Output: func(_ backends.Stream, data []byte) { out.add(data) },
 		Access: c.access(in.Command),
 	})
@@ -60,6 +60,9 @@ func (c *call) execute(in executeArgs) (*answer, error) {
 
 	shown := out.fit(exit.OutputFile, c.budget())
 	f := facts{"exit_code": exit.Code}
+	if err == nil {
+		c.event.ExitCode = exit.Code
+	}
 	truncated := out.truncated()
 	if truncated {
 		f["truncated"] = true
@@ -82,6 +85,13 @@ func (c *call) execute(in executeArgs) (*answer, error) {
 	}
 	o := executeOutput{ExitCode: exit.Code, Output: valid(shown), Truncated: truncated, OutputFile: valid(exit.OutputFile)}
 	return &answer{text: text, facts: f, output: o}, nil
+}
+
+func (c *call) maxOutput() int64 {
+	if c.set.MaxOutput > 0 {
+		return c.set.MaxOutput
+	}
+	return maxOutput
 }
 
 // stopped is the failure of a command that did not end by itself.

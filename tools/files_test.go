@@ -330,7 +330,7 @@ func TestResultsStayUnderOneMegabyte(t *testing.T) {
 func newSibling(t *testing.T, b *bench, opts Options) *bench {
 	t.Helper()
 	sibling := onState(t, opts)
-	sibling.conn.lazy = b.conn.lazy
+	sibling.conn.cfg.Lazy = b.conn.cfg.Lazy
 	return sibling
 }
 

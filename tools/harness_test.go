@@ -50,7 +50,7 @@ func newBench(t *testing.T, b backends.Backend, opts Options) *bench {
 	if opts.Rules == nil {
 		opts.Rules = permissive(t)
 	}
-	opts.Connection = func(context.Context) (*Connection, error) { return conn, nil }
+	opts.Connection = func(context.Context, Asked) (*Connection, func(), error) { return conn, nil, nil }
 	srv := server.NewMCPServer("test", "0", server.WithToolCapabilities(false), server.WithResourceCapabilities(false, false), server.WithElicitation())
 	if err := Register(srv, opts); err != nil {
 		t.Fatal(err)

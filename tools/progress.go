@@ -52,7 +52,7 @@ func (c *call) openWorkspace() (err error) {
 		}
 		report(latest)
 	}
-	stop := c.conn.lazy.OnProgress(send)
+	stop := c.conn.cfg.Lazy.OnProgress(send)
 	defer stop()
 	opened := make(chan struct{})
 	var ticking sync.WaitGroup

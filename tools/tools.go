@@ -44,8 +44,13 @@ const (
 
 // Options say which tools a server offers, and how.
 type Options struct {
-	// Connection finds the connection that a request came over.
-	Connection func(ctx context.Context) (*Connection, error)
+	// Connection finds the connection that a request came over, in the workspace
+	// that it asks for. The function that comes with it is called when the
+	// request has been handled; it may be nil.
+	Connection func(ctx context.Context, asked Asked) (*Connection, func(), error)
+	// WorkspaceArgument gives every tool the argument that names a workspace by
+	// its ref.
+	WorkspaceArgument bool
 	// Rules that every call is held against.
 	Rules *permissions.Ruleset
 	// Fallback when Rules ask and the client cannot; empty means FallbackError.
@@ -60,6 +65,12 @@ type Options struct {
 	Profile Profile
 	// Texts replace descriptions, by tool.
 	Texts map[string]Text
+	// MaxOutput and MaxFile are how many bytes a command may print, and a file
+	// that a tool writes may have; 0 means 1 GiB, and no limit but the
+	// backend's.
+	MaxOutput, MaxFile int64
+	// Observe hears of every call; may be nil.
+	Observe Observer
 	// Logger hears of every call, at debug level: what for, how long, and with
 	// what code it failed. Never of content. Nil discards.
 	Logger *slog.Logger
@@ -153,32 +164,48 @@ func selected(opts Options) ([]definition, error) {
 func (s *toolset) handler(d definition) server.ToolHandlerFunc {
 	return func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		c := &call{ctx: ctx, set: s, tool: d.name, req: req}
-		start := time.Now()
+		c.event = Event{Tool: d.name, Operation: d.operation, ExitCode: -1, Started: time.Now()}
 		ans, err := c.serve(d)
-		took := time.Since(start)
+		took := time.Since(c.event.Started)
+		var res *mcp.CallToolResult
 		var ask *askError
 		switch {
 		case err == nil:
 			s.Logger.Debug("call answered", "tool", d.name, "took", took)
-			return s.result(c, ans), nil
+			c.event.Outcome = OutcomeOK
+			res = s.result(c, ans)
 		case errors.As(err, &ask):
 			s.Logger.Debug("call put to the person", "tool", d.name, "why", ask.decision.Why)
-			return c.askPerson(ask), nil
+			c.event.Outcome = OutcomeAsked
+			res = c.askPerson(ask)
 		default:
-			s.Logger.Debug("call failed", "tool", d.name, "took", took, "code", backends.CodeOf(err))
-			return s.failed(c, err), nil
+			code := backends.CodeOf(err)
+			s.Logger.Debug("call failed", "tool", d.name, "took", took, "code", code)
+			c.event.Outcome = string(code)
+			res = s.failed(c, err)
 		}
+		if s.Observe != nil {
+			s.Observe(ctx, c.ended(d, took))
+		}
+		return res, nil
 	}
 }
 
 // serve runs one call to its answer.
 func (c *call) serve(d definition) (*answer, error) {
-	conn, err := c.set.Connection(c.ctx)
+	arguments, err := c.ask()
 	if err != nil {
 		return nil, err
 	}
+	conn, done, err := c.set.Connection(c.ctx, c.asked)
+	if err != nil {
+		return nil, err
+	}
+	if done != nil {
+		defer done()
+	}
 	c.conn = conn
-	args, err := d.decode(c.req.Params.Arguments)
+	args, err := d.decode(arguments)
 	if err != nil {
 		return nil, err
 	}

@@ -24,6 +24,9 @@ var writeFile = define[writeFileArgs, writeFileOutput]("write_file", "Write a fi
 	hints{destructive: true, idempotent: true}, (*call).writeFile)
 
 func (c *call) writeFile(in writeFileArgs) (*answer, error) {
+	if err := c.fits(in.Path, int64(len(in.Content))); err != nil {
+		return nil, err
+	}
 	res, err := c.allowChange(permissions.Write, in.Path)
 	if err != nil {
 		return nil, err
@@ -39,4 +42,12 @@ func (c *call) writeFile(in writeFileArgs) (*answer, error) {
 		facts:  facts{"path": valid(wrote.Path), "total_lines": wrote.Lines},
 		output: out,
 	}, nil
+}
+
+// fits refuses a file that would be larger than this server lets a tool write.
+func (c *call) fits(path string, size int64) error {
+	if limit := c.set.MaxFile; limit > 0 && size > limit {
+		return backends.Errorf(backends.CodeTooLarge, "write", path, "would have %d bytes, and the most that this server takes in one file is %d; write less, or several files", size, limit)
+	}
+	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"strconv"
 	"time"
 
 	"github.com/mark3labs/mcp-go/server"
@@ -89,22 +90,13 @@ func (s *Stdio) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	c := &conn{
+	c := newConn(ctx, &conn{
 		server:       s.Server,
 		log:          log,
 		maxLine:      orDefault(s.MaxLine, DefaultMaxLine),
 		questionTime: orDefault(s.questionTime, questionTime),
 		calls:        newCallTable(s.InOrder, orDefault(s.maxRunning, maxRunning), orDefault(s.maxHeld, maxHeld)),
-		work:         make(chan *call),
-		broken:       make(chan struct{}),
-		done:         make(chan struct{}),
-		pumped:       make(chan struct{}),
-		eof:          make(chan error, 1),
-	}
-	// Calls learn why they were ended, so the end of ctx is passed on by hand.
-	c.ctx, c.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
-	c.out = newLineWriter(out, c.fail)
-	c.session = newSession(c)
+	}, out, "stdio-"+strconv.FormatInt(connections.Add(1), 10))
 	if err := s.Server.RegisterSession(c.ctx, c.session); err != nil {
 		c.cancel(err)
 		return fmt.Errorf("registering the connection: %w", err)
@@ -123,6 +115,20 @@ func (s *Stdio) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 		releaseWriter(out)
 	}
 	return err
+}
+
+// newConn completes c, which writes to out. Calls learn why they were ended, so
+// the end of ctx has to be passed on to c.cancel by hand.
+func newConn(ctx context.Context, c *conn, out io.Writer, sessionID string) *conn {
+	c.work = make(chan *call)
+	c.broken = make(chan struct{})
+	c.done = make(chan struct{})
+	c.pumped = make(chan struct{})
+	c.eof = make(chan error, 1)
+	c.ctx, c.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
+	c.out = newLineWriter(out, c.fail)
+	c.session = newSession(c, sessionID)
+	return c
 }
 
 func orDefault[T int | int64 | time.Duration](v, def T) T {

@@ -94,6 +94,8 @@ func ask(ctx context.Context, v *requestSession, method mcp.MCPMethod, params an
 
 	c.runAll(c.calls.suspend(v.call))
 	defer c.calls.resume(v.call)
+	v.call.leaveGate()
+	defer func() { err = errors.Join(err, c.comeBack(ctx, v.call)) }()
 
 	c.flushSince(v.call)
 	c.writeLine(func(b []byte) []byte {

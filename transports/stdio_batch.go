@@ -1,9 +1,36 @@
 package transports
 
-import "sync"
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+)
 
 // maxBatch is how many messages one batch may hold.
 const maxBatch = 1000
+
+// splitBatch returns the messages of a JSON array. It fails with errSyntax when
+// that is none.
+func splitBatch(b []byte) (messages [][]byte, err error) {
+	if !json.Valid(b) {
+		return nil, errSyntax
+	}
+	for i := skipSpace(b, 1); b[i] != ']'; {
+		if len(messages) == maxBatch {
+			return nil, fmt.Errorf("a batch can hold at most %d messages", maxBatch)
+		}
+		end := skipValue(b, i)
+		messages = append(messages, b[i:end])
+		if i = skipSpace(b, end); b[i] == ',' {
+			i = skipSpace(b, i+1)
+		}
+	}
+	if len(messages) == 0 {
+		return nil, errors.New("a batch cannot be empty")
+	}
+	return messages, nil
+}
 
 // batch collects the answers to the messages of a JSON array, which go out as
 // one array when the last is there. Notifications have none, and neither have

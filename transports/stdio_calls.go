@@ -20,6 +20,7 @@ type call struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	view   requestSession
+	pass   gatePass
 
 	// Guarded by callTable.mu.
 	state     callState

@@ -20,6 +20,7 @@ type conn struct {
 	log          *slog.Logger
 	maxLine      int64
 	questionTime time.Duration
+	gate         func(ctx context.Context, method string) (leave func(), err error) // nil lets everything in
 	session      *session
 	calls        *callTable
 	asked        asked
@@ -136,7 +137,7 @@ func (c *conn) read(lines *lineReader) {
 			c.eof <- err
 			return
 		case line[0] == '[':
-			if !c.takeBatch(line) {
+			if !c.takeBatch(line, nil) {
 				return
 			}
 		default:
@@ -147,40 +148,34 @@ func (c *conn) read(lines *lineReader) {
 	}
 }
 
-// origin is the batch a message came in, if it did.
+// origin is where a message came from: the batch it was in, if it was, and what
+// its transport knows of who sent it.
 type origin struct {
-	batch *batch
-	slot  int
+	batch  *batch
+	slot   int
+	caller callerFunc // nil adds nothing
 }
+
+// callerFunc adds to a call's context what the transport knows of the caller.
+type callerFunc func(context.Context) context.Context
 
 const parseError = "not valid JSON: send one JSON-RPC message a line"
 
 // takeBatch takes in a JSON array of messages. It returns false when the
 // connection is ending.
-func (c *conn) takeBatch(line []byte) bool {
-	if !json.Valid(line) {
-		c.refuse(origin{}, nil, mcp.PARSE_ERROR, parseError)
-		return true
-	}
-	var messages [][]byte
-	for i := skipSpace(line, 1); line[i] != ']'; {
-		if len(messages) == maxBatch {
-			c.refuse(origin{}, nil, mcp.INVALID_REQUEST, fmt.Sprintf("a batch can hold at most %d messages", maxBatch))
-			return true
+func (c *conn) takeBatch(line []byte, caller callerFunc) bool {
+	messages, err := splitBatch(line)
+	if err != nil {
+		if errors.Is(err, errSyntax) {
+			c.refuse(origin{}, nil, mcp.PARSE_ERROR, parseError)
+		} else {
+			c.refuse(origin{}, nil, mcp.INVALID_REQUEST, err.Error())
 		}
-		end := skipValue(line, i)
-		messages = append(messages, line[i:end])
-		if i = skipSpace(line, end); line[i] == ',' {
-			i = skipSpace(line, i+1)
-		}
-	}
-	if len(messages) == 0 {
-		c.refuse(origin{}, nil, mcp.INVALID_REQUEST, "a batch cannot be empty")
 		return true
 	}
 	b := newBatch(len(messages))
 	for i, m := range messages {
-		if !c.take(m, origin{b, i}) {
+		if !c.take(m, origin{b, i, caller}) {
 			return false
 		}
 	}
@@ -242,6 +237,9 @@ func (c *conn) take(raw []byte, from origin) bool {
 	cl := &call{raw: raw, id: env.id, key: key, method: env.method, size: int64(len(raw)) + callOverhead, origin: from}
 	cl.view = requestSession{session: c.session, call: cl}
 	cl.ctx, cl.cancel = context.WithCancelCause(c.ctx)
+	if from.caller != nil {
+		cl.ctx = from.caller(cl.ctx)
+	}
 	cl.ctx = c.server.WithContext(cl.ctx, &cl.view)
 	admitted := c.calls.admit(cl)
 	switch admitted {
@@ -351,6 +349,7 @@ func (c *conn) serve(cl *call) (next []*call) {
 			}
 		}
 		cl.cancel(nil)
+		cl.leaveGate()
 		c.answer(cl, resp)
 		next = c.calls.finish(cl)
 	}()
@@ -358,6 +357,8 @@ func (c *conn) serve(cl *call) (next []*call) {
 	if cause := context.Cause(cl.ctx); cause != nil && !cl.endless() {
 		// Cancelled between its turn and now: it must not begin.
 		resp = internalError(cause.Error())
+	} else if refused := c.enterGate(cl); refused != nil {
+		resp = *refused
 	} else {
 		resp = c.server.HandleMessage(cl.ctx, cl.raw)
 	}

@@ -3,7 +3,6 @@ package transports
 import (
 	"context"
 	"encoding/json"
-	"strconv"
 	"sync"
 	"sync/atomic"
 
@@ -15,7 +14,8 @@ import (
 // mcp-go drops further ones with an error to their sender.
 const maxNotifications = 1024
 
-var sessions atomic.Int64
+// connections counts those of Stdio, to name their sessions.
+var connections atomic.Int64
 
 // session is the connection as mcp-go knows it.
 type session struct {
@@ -38,9 +38,9 @@ type clientIdentity struct {
 	capabilities mcp.ClientCapabilities
 }
 
-func newSession(c *conn) *session {
+func newSession(c *conn, id string) *session {
 	return &session{
-		id:            "stdio-" + strconv.FormatInt(sessions.Add(1), 10),
+		id:            id,
 		conn:          c,
 		notifications: make(chan mcp.JSONRPCNotification, maxNotifications),
 	}

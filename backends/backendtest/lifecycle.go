@@ -18,6 +18,7 @@ func testLifecycle(s *suite) {
 	testNames(s)
 	testAttach(s)
 	testInfos(s)
+	testDescribe(s)
 	testDestroy(s)
 }
 

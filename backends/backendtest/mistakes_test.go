@@ -160,6 +160,12 @@ var mistakes = []mistake{
 		"commands", []string{"a workspace that runs no commands says unsupported"}, false},
 	{"creates on attach", func(b backends.Backend) backends.Backend { return creates{b} },
 		"lifecycle", []string{"Attach to what never was is unavailable and makes nothing", "Attach to an environment that is gone is unavailable"}, false},
+	{"creates on describe", func(b backends.Backend) backends.Backend { return describesAll{b} },
+		"lifecycle", []string{"Describe of what never was is unavailable and makes nothing", "Describe of an environment that is gone is unavailable"}, false},
+	{"describes half", func(b backends.Backend) backends.Backend { return describesHalf{b} },
+		"lifecycle", []string{"Describe tells of one environment what List tells"}, false},
+	{"describes any provider's", func(b backends.Backend) backends.Backend { return describesAny{b} },
+		"lifecycle", []string{"Describe of another provider's ref is refused"}, false},
 	{"forgets names", func(b backends.Backend) backends.Backend { return nameless{b} },
 		"lifecycle", []string{"Create with one name answers with one environment", "Creates of one name at once share one environment"}, false},
 	{"keeps what is destroyed", func(b backends.Backend) backends.Backend { return keeps{b} },
@@ -296,6 +302,34 @@ func (b creates) Attach(ctx context.Context, ref backends.Ref) (backends.Workspa
 		return b.Create(ctx, backends.Spec{Name: ref.ID})
 	}
 	return ws, err
+}
+
+type describesAll struct{ backends.Backend }
+
+func (b describesAll) Describe(ctx context.Context, ref backends.Ref) (backends.Info, error) {
+	info, err := b.Backend.Describe(ctx, ref)
+	if backends.CodeOf(err) != backends.CodeUnavailable {
+		return info, err
+	}
+	ws, err := b.Create(ctx, backends.Spec{Name: ref.ID})
+	if err != nil {
+		return backends.Info{}, err
+	}
+	return b.Backend.Describe(ctx, ws.Ref())
+}
+
+type describesHalf struct{ backends.Backend }
+
+func (b describesHalf) Describe(ctx context.Context, ref backends.Ref) (backends.Info, error) {
+	info, err := b.Backend.Describe(ctx, ref)
+	return backends.Info{Ref: info.Ref, Status: info.Status, WorkingDir: info.WorkingDir, Created: info.Created}, err
+}
+
+type describesAny struct{ backends.Backend }
+
+func (b describesAny) Describe(ctx context.Context, ref backends.Ref) (backends.Info, error) {
+	ref.Provider = b.Provider()
+	return b.Backend.Describe(ctx, ref)
 }
 
 type nameless struct{ backends.Backend }

@@ -23,7 +23,7 @@ const setupLimit = time.Minute
 
 // connect starts a session of the agent in a container that runs.
 func (b *Backend) connect(ctx context.Context, info container.InspectResponse) (backends.Workspace, error) {
-	client, err := b.dial(ctx, info)
+	client, execID, err := b.dial(ctx, info)
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +37,7 @@ func (b *Backend) connect(ctx context.Context, info container.InspectResponse) (
 	if err != nil {
 		return nil, errors.Join(setupError(ctx, info, setup.WorkingDir, err), client.Close())
 	}
-	return &workspace{Client: client, backend: b, container: info.ID, ref: b.ref(strings.TrimPrefix(info.Name, "/"))}, nil
+	return &workspace{Client: client, backend: b, container: info.ID, exec: execID, ref: b.ref(strings.TrimPrefix(info.Name, "/"))}, nil
 }
 
 // setupError says what a session could not be set up for.
@@ -110,31 +110,31 @@ func defaultEnv(have []string) []string {
 		fmt.Sprintf("GIT_CONFIG_COUNT=%d", count+1))
 }
 
-// dial starts the agent in a container and greets it.
-func (b *Backend) dial(ctx context.Context, info container.InspectResponse) (*guest.Client, error) {
+// dial starts the agent in a container, by an exec of that id, and greets it.
+func (b *Backend) dial(ctx context.Context, info container.InspectResponse) (agent *guest.Client, execID string, err error) {
 	name := strings.TrimPrefix(info.Name, "/")
 	for try := 0; ; try++ {
 		execID, conn, err := b.exec(ctx, info.ID)
 		if err != nil {
 			if reason := b.whyNot(ctx, info.ID); reason != "" && ctx.Err() == nil {
-				return nil, &backends.Error{Code: backends.CodeUnavailable, Op: "open", Err: err, Message: reason}
+				return nil, "", &backends.Error{Code: backends.CodeUnavailable, Op: "open", Err: err, Message: reason}
 			}
-			return nil, b.failed(ctx, "open", "start the guest agent in "+name, err)
+			return nil, "", b.failed(ctx, "open", "start the guest agent in "+name, err)
 		}
 		limited, cancel := context.WithTimeout(ctx, setupLimit)
 		client, err := guest.Dial(limited, conn, b.log)
 		cancel()
 		switch {
 		case err == nil:
-			return client, nil
+			return client, execID, nil
 		case ctx.Err() != nil:
-			return nil, setupError(ctx, info, "", err)
+			return nil, "", setupError(ctx, info, "", err)
 		case errors.Is(err, guest.ErrIncompatible):
-			return nil, err
+			return nil, "", err
 		}
 		failure := b.notStarted(ctx, info, execID, conn, err)
 		if try > 0 || ctx.Err() != nil || !b.refilled(ctx, info) {
-			return nil, failure
+			return nil, "", failure
 		}
 	}
 }

@@ -3,6 +3,7 @@ package docker
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -184,5 +185,6 @@ func notOurs(op string, ref backends.Ref) error {
 }
 
 func gone(op string, ref backends.Ref) error {
-	return backends.Errorf(backends.CodeUnavailable, op, "", "there is no workspace %s: its container is gone: it has been removed, or never was", ref)
+	return &backends.Error{Code: backends.CodeUnavailable, Op: op, Err: backends.ErrGone,
+		Message: fmt.Sprintf("there is no workspace %s: its container is gone: it has been removed, or never was", ref)}
 }

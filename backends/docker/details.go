@@ -66,15 +66,7 @@ func (b *Backend) Inspect(ctx context.Context, ref backends.Ref) (Details, error
 	}
 	labels := info.Config.Labels
 	d := Details{
-		Info: backends.Info{
-			Ref:        ref,
-			Name:       labels[LabelName],
-			Owner:      labels[LabelOwner],
-			Status:     status(info.State.Status),
-			Image:      info.Config.Image,
-			WorkingDir: labels[LabelWorkingDir],
-			Created:    when(info.Created),
-		},
+		Info:        infoOf(ref, info),
 		ContainerID: info.ID,
 		ImageID:     info.Image,
 		State:       info.State.Status,
@@ -107,6 +99,33 @@ func (b *Backend) Inspect(ctx context.Context, ref backends.Ref) (Details, error
 		}
 	}
 	return d, nil
+}
+
+// Describe tells what List tells of one workspace. One that is gone is
+// CodeUnavailable, a container that is not this program's CodePermission.
+func (b *Backend) Describe(ctx context.Context, ref backends.Ref) (backends.Info, error) {
+	info, err := b.find(ctx, "describe", ref)
+	if errors.Is(err, errGone) {
+		return backends.Info{}, gone("describe", ref)
+	}
+	if err != nil {
+		return backends.Info{}, err
+	}
+	return infoOf(ref, info), nil
+}
+
+// infoOf is the container of ref as listings have it.
+func infoOf(ref backends.Ref, info container.InspectResponse) backends.Info {
+	labels := info.Config.Labels
+	return backends.Info{
+		Ref:        ref,
+		Name:       labels[LabelName],
+		Owner:      labels[LabelOwner],
+		Status:     status(info.State.Status),
+		Image:      info.Config.Image,
+		WorkingDir: labels[LabelWorkingDir],
+		Created:    when(info.Created),
+	}
 }
 
 func mountsOf(info container.InspectResponse) []Mount {

@@ -126,6 +126,7 @@ type Backend struct {
 
 var (
 	_ backends.Backend = (*Backend)(nil)
+	_ backends.Stopper = (*Backend)(nil)
 	_ runtimes.Builder = (*Backend)(nil)
 )
 

@@ -19,6 +19,7 @@ type workspace struct {
 	*guest.Client
 	backend   *Backend
 	container string // its id
+	exec      string // the id of the session's exec
 	ref       backends.Ref
 
 	closed atomic.Bool
@@ -94,6 +95,7 @@ func (b *Backend) becameOf(ctx context.Context, id string) string {
 // Close implements [backends.Workspace].
 func (w *workspace) Close() error {
 	w.closed.Store(true)
+	closedExecs.add(w.exec, time.Now())
 	return w.Client.Close()
 }
 

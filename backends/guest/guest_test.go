@@ -141,7 +141,7 @@ func (d *directories) Attach(ctx context.Context, ref backends.Ref) (backends.Wo
 	}
 	dir := filepath.Join(d.root, ref.ID)
 	if _, err := os.Stat(dir); err != nil {
-		return nil, backends.Errorf(backends.CodeUnavailable, "attach", "", "%s is gone", ref)
+		return nil, isGone("attach", ref)
 	}
 	p, err := startAgent()
 	if err != nil {
@@ -173,6 +173,22 @@ func (d *directories) Destroy(_ context.Context, ref backends.Ref) error {
 	return os.RemoveAll(filepath.Join(d.root, ref.ID))
 }
 
+func (d *directories) Describe(ctx context.Context, ref backends.Ref) (backends.Info, error) {
+	if ref.Provider != "guest" {
+		return backends.Info{}, backends.Errorf(backends.CodeInvalidArgument, "describe", "", "%s is not of this backend", ref)
+	}
+	all, err := d.List(ctx)
+	if err != nil {
+		return backends.Info{}, err
+	}
+	for _, info := range all {
+		if info.Ref == ref {
+			return info, nil
+		}
+	}
+	return backends.Info{}, isGone("describe", ref)
+}
+
 func (d *directories) List(context.Context) ([]backends.Info, error) {
 	entries, err := os.ReadDir(d.root)
 	var infos []backends.Info
@@ -199,4 +215,8 @@ func TestContract(t *testing.T) {
 		Fresh:    true,
 		Destroys: true,
 	})
+}
+
+func isGone(op string, ref backends.Ref) error {
+	return &backends.Error{Code: backends.CodeUnavailable, Op: op, Message: ref.String() + " is gone", Err: backends.ErrGone}
 }

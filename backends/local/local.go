@@ -141,7 +141,8 @@ func (b *Backend) checkRef(op string, ref backends.Ref) error {
 	if info, err := os.Stat(ref.ID); filepath.IsAbs(ref.ID) && err == nil && info.IsDir() {
 		return backends.Errorf(backends.CodePermission, op, "", "%s is not the directory this server was started for; the only workspace here is %s", ref, b.ref())
 	}
-	return backends.Errorf(backends.CodeUnavailable, op, "", "there is no workspace %s; the only one here is %s", ref, b.ref())
+	return &backends.Error{Code: backends.CodeUnavailable, Op: op, Err: backends.ErrGone,
+		Message: fmt.Sprintf("there is no workspace %s; the only one here is %s", ref, b.ref())}
 }
 
 // open returns the workspace, opening the directory when that has not happened
@@ -207,6 +208,24 @@ func (b *Backend) start(ctx context.Context, files *osfs.FS) (*workspace, error)
 	}, nil
 }
 
+// Describe describes the directory when ref names it and it is there.
+func (b *Backend) Describe(ctx context.Context, ref backends.Ref) (backends.Info, error) {
+	if err := b.checkRef("describe", ref); err != nil {
+		return backends.Info{}, err
+	}
+	if ctx.Err() != nil {
+		return backends.Info{}, &backends.Error{Code: backends.CodeCancelled, Op: "describe", Err: context.Cause(ctx), Message: "the call was cancelled"}
+	}
+	found, err := b.List(ctx)
+	if err != nil {
+		return backends.Info{}, err
+	}
+	if len(found) == 0 {
+		return backends.Info{}, goneError(b.root)
+	}
+	return found[0], nil
+}
+
 // Destroy answers CodeUnsupported: the directory is the user's. One that is
 // gone already is no error.
 func (b *Backend) Destroy(_ context.Context, ref backends.Ref) error {
@@ -253,5 +272,6 @@ func closedError() error {
 }
 
 func goneError(root string) error {
-	return backends.Errorf(backends.CodeUnavailable, "open", root, "the workspace's directory has been removed, or another one is in its place")
+	return &backends.Error{Code: backends.CodeUnavailable, Op: "open", Path: root, Err: backends.ErrGone,
+		Message: "the workspace's directory has been removed, or another one is in its place"}
 }

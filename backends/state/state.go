@@ -273,16 +273,39 @@ func (b *Backend) List(ctx context.Context) ([]backends.Info, error) {
 	}
 	out := make([]backends.Info, 0, len(found))
 	for _, l := range found {
-		info := backends.Info{Ref: backends.Ref{Provider: Provider, ID: l.id}, Status: "ready", Owner: l.owner, WorkingDir: l.workingDir, Created: l.created}
-		if !givenID.MatchString(l.id) {
-			info.Name = l.id
-		}
-		if l.damage != nil {
-			info.Status = "damaged"
-		}
-		out = append(out, info)
+		out = append(out, l.info())
 	}
 	return out, nil
+}
+
+// info is what a listing tells of a document.
+func (l listed) info() backends.Info {
+	info := backends.Info{Ref: backends.Ref{Provider: Provider, ID: l.id}, Status: "ready", Owner: l.owner, WorkingDir: l.workingDir, Created: l.created}
+	if !givenID.MatchString(l.id) {
+		info.Name = l.id
+	}
+	if l.damage != nil {
+		info.Status = "damaged"
+	}
+	return info
+}
+
+// Describe implements [backends.Backend]. The status is as in a listing.
+func (b *Backend) Describe(ctx context.Context, ref backends.Ref) (backends.Info, error) {
+	if err := checkRef("describe", ref); err != nil {
+		return backends.Info{}, err
+	}
+	if b.isClosed() {
+		return backends.Info{}, errClosed("describe")
+	}
+	if err := ctx.Err(); err != nil {
+		return backends.Info{}, storeError("describe", ref.ID, err)
+	}
+	l, err := b.store.describe(ctx, ref.ID)
+	if err != nil {
+		return backends.Info{}, storeError("describe", ref.ID, err)
+	}
+	return l.info(), nil
 }
 
 // Close implements [backends.Backend]. Documents in memory are gone with it;

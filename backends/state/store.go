@@ -30,13 +30,16 @@ type store interface {
 	update(ctx context.Context, id string, have *version, change func(*tree) (*tree, error)) (*version, error)
 	// destroy removes a document. One that is gone is no error.
 	destroy(ctx context.Context, id string) error
+	// describe is list for one document, or errGone. It reads no more than the
+	// header where that is at the start.
+	describe(ctx context.Context, id string) (listed, error)
 	// list describes all documents by id.
 	list(ctx context.Context) ([]listed, error)
 	close() error
 }
 
 // errGone is what a store answers when there is no document of an id.
-var errGone = errors.New("there is no such document")
+var errGone = fmt.Errorf("there is no such document: %w", backends.ErrGone)
 
 // version is a document as a store had it at one moment.
 type version struct {
@@ -58,6 +61,15 @@ type listed struct {
 	header
 	// damage says why the document cannot be read; nil when it can.
 	damage error
+}
+
+// undamaged is why a document could not be described, or nil where that was for
+// damage, which describes it.
+func undamaged(l listed) error {
+	if d := (damage{}); errors.As(l.damage, &d) {
+		return nil
+	}
+	return l.damage
 }
 
 // openStore opens the store that is written as spec.

@@ -301,6 +301,12 @@ func (s *fileStore) list(ctx context.Context) ([]listed, error) {
 	return out, nil
 }
 
+func (s *fileStore) describe(ctx context.Context, id string) (listed, error) {
+	l := listed{id: id}
+	l.header, l.damage = s.readHeader(ctx, id)
+	return l, undamaged(l)
+}
+
 func (s *fileStore) readHeader(ctx context.Context, id string) (header, error) {
 	f, err := os.Open(s.file(id))
 	if err != nil {

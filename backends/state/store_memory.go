@@ -80,6 +80,14 @@ func (s *memoryStore) destroy(_ context.Context, id string) error {
 	return nil
 }
 
+func (s *memoryStore) describe(ctx context.Context, id string) (listed, error) {
+	v, err := s.load(ctx, id)
+	if err != nil {
+		return listed{}, err
+	}
+	return listed{id: id, header: v.tree.header()}, nil
+}
+
 func (s *memoryStore) list(context.Context) ([]listed, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

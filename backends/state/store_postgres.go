@@ -211,6 +211,19 @@ func (s *postgresStore) destroy(ctx context.Context, id string) error {
 	})
 }
 
+func (s *postgresStore) describe(ctx context.Context, id string) (listed, error) {
+	var start string
+	err := s.with(ctx, func(conn *pgx.Conn) error {
+		err := conn.QueryRow(ctx, "SELECT left(document::text, $1) FROM mcp_workspace_documents WHERE id = $2", headerBytes, id).Scan(&start)
+		return noRowIsGone(err)
+	})
+	if err != nil {
+		return listed{}, err
+	}
+	l, _ := list(ctx, s, id, []byte(start))
+	return l, undamaged(l)
+}
+
 func (s *postgresStore) list(ctx context.Context) (out []listed, err error) {
 	type start struct {
 		id   string

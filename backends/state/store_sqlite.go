@@ -10,6 +10,10 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"time"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/mcp-workspace/mcp-workspace/backends"
 )
@@ -18,6 +22,9 @@ import (
 const (
 	sqliteApplication = 0x6d637077 // "mcpw"
 	sqliteSchema      = 1
+
+	sqlitePatience = 30 * time.Second // for others who write
+	sqlitePause    = 5 * time.Millisecond
 )
 
 // maxStored is the largest document in its JSON form that a database takes:
@@ -60,7 +67,7 @@ func openSQLiteStore(ctx context.Context, file string) (_ *sqliteStore, err erro
 	}
 	dsn := url.URL{Scheme: "file", Path: filepath.ToSlash(file), RawQuery: url.Values{
 		"_txlock": {"immediate"},
-		"_pragma": {"busy_timeout(30000)", "synchronous(FULL)", "fullfsync(1)"},
+		"_pragma": {fmt.Sprintf("busy_timeout(%d)", sqlitePatience.Milliseconds()), "synchronous(FULL)", "fullfsync(1)"},
 	}.Encode()}
 	db, err := sql.Open("sqlite", dsn.String())
 	if err != nil {
@@ -101,14 +108,32 @@ func (s *sqliteStore) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var mode string
-	if err := s.db.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&mode); err != nil {
+	mode, err := s.useLog(ctx)
+	if err != nil {
 		return err
 	}
 	if mode != "wal" {
 		return fmt.Errorf("its file system does not allow a write-ahead log (the journal mode stays %q); put it on a local disk", mode)
 	}
 	return nil
+}
+
+// useLog switches to the write-ahead log. SQLite does not wait for others who
+// open or close the database in the same moment, as it does elsewhere.
+func (s *sqliteStore) useLog(ctx context.Context) (mode string, err error) {
+	deadline := time.Now().Add(sqlitePatience)
+	for {
+		err = s.db.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&mode)
+		var busy *sqlite.Error
+		if !errors.As(err, &busy) || busy.Code()&0xff != sqlite3.SQLITE_BUSY || time.Now().After(deadline) {
+			return mode, err
+		}
+		select {
+		case <-time.After(sqlitePause):
+		case <-ctx.Done():
+			return "", context.Cause(ctx)
+		}
+	}
 }
 
 // transaction runs do in a transaction that has the database for itself from
@@ -256,6 +281,22 @@ func (s *sqliteStore) destroy(ctx context.Context, id string) error {
 		_, err := tx.ExecContext(ctx, "DELETE FROM documents WHERE id = ?", id)
 		return err
 	})
+}
+
+func (s *sqliteStore) describe(ctx context.Context, id string) (listed, error) {
+	if err := s.inPlace(); err != nil {
+		return listed{}, err
+	}
+	var start []byte
+	err := s.db.QueryRowContext(ctx, "SELECT substr(document, 1, ?) FROM documents WHERE id = ?", headerBytes, id).Scan(&start)
+	if errors.Is(err, sql.ErrNoRows) {
+		return listed{}, errGone
+	}
+	if err != nil {
+		return listed{}, err
+	}
+	l, _ := list(ctx, s, id, start)
+	return l, undamaged(l)
 }
 
 func (s *sqliteStore) list(ctx context.Context) (_ []listed, err error) {

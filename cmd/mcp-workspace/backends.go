@@ -24,6 +24,9 @@ type registration struct {
 	open  func(context.Context, *settings, *slog.Logger) (backends.Backend, error)
 	// sandbox tells that the workspace is its own boundary.
 	sandbox bool
+	// shared tells that all tenants of a server use one backend: it keeps
+	// workspaces in this process, or connections.
+	shared bool
 	// keeps tells whether a workspace without a name outlives the program, and
 	// is found again by its ref only. Nil: it does not.
 	keeps func(*settings) bool
@@ -35,6 +38,7 @@ var registry = map[string]registration{
 		ruleset: "permissive",
 		sandbox: true,
 		flags:   []string{"store"},
+		shared:  true,
 		check:   checkState,
 		open:    openState,
 		keeps:   func(s *settings) bool { return s.store != "memory" },
@@ -67,23 +71,33 @@ func always(*settings) bool { return true }
 
 func backendNames() []string { return slices.Sorted(maps.Keys(registry)) }
 
-// checkBackend refuses flags of other backends, and what the chosen one says
-// cannot work. A setting in the file is let pass where the backend was chosen
-// over the file's head: the file may serve several.
-func (s *settings) checkBackend() error {
-	chosen := registry[s.backend]
+// checkBackend refuses flags of other backends than the one in use, and what
+// that says cannot work.
+func (s *settings) checkBackend() error { return s.checkBackends(s.backend) }
+
+// checkBackends is checkBackend for a server on which several are in use. A
+// setting in the file is let pass where the backend was chosen over the file's
+// head: the file may serve several.
+func (s *settings) checkBackends(used ...string) error {
+	taken := func(flag string) bool {
+		return slices.ContainsFunc(used, func(name string) bool { return slices.Contains(registry[name].flags, flag) })
+	}
 	for _, name := range backendNames() {
 		for _, flag := range registry[name].flags {
 			overruled := s.loaded.Source(flag) == config.File && s.loaded.Source("backend") > config.File
-			if s.given(flag) && !overruled && !slices.Contains(chosen.flags, flag) {
+			if s.given(flag) && !overruled && !taken(flag) {
 				return s.wrong(flag, "is for the backend %s, but the backend is %s; add --backend %s, or leave it out", name, s.backend, name)
 			}
 		}
 	}
-	if chosen.check == nil {
-		return nil
+	for _, name := range used {
+		if check := registry[name].check; check != nil {
+			if err := check(s); err != nil {
+				return err
+			}
+		}
 	}
-	return chosen.check(s)
+	return nil
 }
 
 func checkState(s *settings) error {

@@ -118,7 +118,7 @@ func (s *settings) mounts() []string {
 // container is what a backend of containers is configured with.
 func (s *settings) container(log *slog.Logger) (docker.Config, error) {
 	c := &s.containers
-	cfg := docker.Config{Image: c.image, WorkingDir: s.workingDir, Env: s.env, Options: c.options, Logger: log}
+	cfg := docker.Config{Image: c.image, WorkingDir: s.workingDir, Env: s.env, Options: c.options, Scope: s.scope, Logger: log}
 	if cfg.WorkingDir == "" {
 		cfg.WorkingDir = defaultDir
 	}

@@ -83,6 +83,6 @@ names. A flag beats the environment, which beats the file.`
 	root.SilenceUsage = true
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(stdioCommand(), callCommand(), workspacesCommand(), runtimesCommand(), permissionsCommand(), versionCommand())
+	root.AddCommand(stdioCommand(), serveCommand(), callCommand(), workspacesCommand(), runtimesCommand(), permissionsCommand(), tokenCommand(), versionCommand())
 	return root
 }

@@ -31,7 +31,9 @@ func (s *settings) withServer(cmd *cobra.Command, serve func(*server.MCPServer) 
 	}
 	// The backend, which may make files, comes after all that can be wrong.
 	var session *sessions.Session
-	srv, err := s.newServer(rules, func(context.Context) (*tools.Connection, error) { return session.Tools(), nil })
+	srv, err := s.newServer(rules, tools.Options{Connection: func(_ context.Context, asked tools.Asked) (*tools.Connection, func(), error) {
+		return session.Connection(asked)
+	}})
 	if err != nil {
 		return err
 	}
@@ -67,24 +69,23 @@ func (s *settings) noteKept(ref string) {
 	}
 }
 
-// newServer is an MCP server with the tools.
-func (s *settings) newServer(rules *permissions.Ruleset, connection func(context.Context) (*tools.Connection, error)) (*server.MCPServer, error) {
-	srv := server.NewMCPServer("mcp-workspace", version.String(),
+// newServer is an MCP server with the tools: opts, completed by what the
+// settings say.
+func (s *settings) newServer(rules *permissions.Ruleset, opts tools.Options, more ...server.ServerOption) (*server.MCPServer, error) {
+	srv := server.NewMCPServer("mcp-workspace", version.String(), append([]server.ServerOption{
 		server.WithToolCapabilities(false),
 		server.WithResourceCapabilities(false, false),
 		server.WithInstructions(tools.Instructions),
-	)
-	err := tools.Register(srv, tools.Options{
-		Connection: connection,
-		Rules:      rules,
-		Fallback:   tools.Fallback(s.askFallback),
-		Tools:      s.tools,
-		EditFormat: tools.EditFormat(s.editFormat),
-		Structured: s.structured,
-		Profile:    tools.Profile(s.profile),
-		Texts:      s.texts,
-		Logger:     s.logger(),
-	})
+	}, more...)...)
+	opts.Rules = rules
+	opts.Fallback = tools.Fallback(s.askFallback)
+	opts.Tools = s.tools
+	opts.EditFormat = tools.EditFormat(s.editFormat)
+	opts.Structured = s.structured
+	opts.Profile = tools.Profile(s.profile)
+	opts.Texts = s.texts
+	opts.Logger = s.logger()
+	err := tools.Register(srv, opts)
 	switch {
 	case err != nil && s.given(descriptions):
 		return nil, s.wrong(descriptions, "cannot be used: %s", strings.TrimPrefix(err.Error(), descriptions+": "))

@@ -47,6 +47,8 @@ type settings struct {
 	containers    containerSettings
 
 	texts  textsByTool
+	serve  serveConfig
+	scope  string // of containers, see docker.Config
 	loaded *config.Settings
 }
 
@@ -97,6 +99,8 @@ func (s *settings) loadForAny(flags *pflag.FlagSet) error {
 func (s *settings) read(flags *pflag.FlagSet) error {
 	sections := config.Sections{descriptions: &s.texts}
 	maps.Copy(sections, s.containers.runtimes.Sections())
+	maps.Copy(sections, s.serve.sections())
+	maps.Copy(sections, serveOnly(flags))
 	loaded, err := config.Load(flags, os.Environ(), sections)
 	if err != nil {
 		return err

@@ -1,7 +1,7 @@
 // Command bench measures the server beside a bare mcp-go server, other MCP
 // servers and search programs, on the same work in one run, and prints tables.
 //
-//	go run ./test/bench [-quick] [-only start,calls,file,tree,shell,docker]
+//	go run ./test/bench [-quick] [-only start,calls,file,tree,shell,docker,http]
 //
 // Only ratios and differences within one run mean something: what is compared
 // takes turns, so that noise of the machine hits all of it. The client only
@@ -31,11 +31,12 @@ type sizes struct {
 	fileBytes int64 // of the large file
 	treeBytes int64 // of the searched tree
 	searches  int   // of the tree, by each program
+	http      httpSizes
 }
 
 var (
-	full  = sizes{starts: 20, rounds: 100, batch: 50, fileBytes: 2 << 30, treeBytes: 500 << 20, searches: 5}
-	quick = sizes{starts: 3, rounds: 4, batch: 25, fileBytes: 16 << 20, treeBytes: 8 << 20, searches: 2}
+	full  = sizes{starts: 20, rounds: 100, batch: 50, fileBytes: 2 << 30, treeBytes: 500 << 20, searches: 5, http: fullHTTP}
+	quick = sizes{starts: 3, rounds: 4, batch: 25, fileBytes: 16 << 20, treeBytes: 8 << 20, searches: 2, http: quickHTTP}
 )
 
 // bench is one run: its work, what it may compare with, and where it works.
@@ -58,19 +59,26 @@ var parts = []struct {
 	{"tree", measureTree},
 	{"shell", measureShell},
 	{"docker", measureDocker},
+	{"http", measureHTTP},
 }
 
 func main() {
 	isQuick := flag.Bool("quick", false, "small sizes: shows that the benchmarks work, not what they measure")
-	only := flag.String("only", "", "comma-separated parts: start, calls, file, tree, shell, docker")
+	only := flag.String("only", "", "comma-separated parts: start, calls, file, tree, shell, docker, http")
 	server := flag.String("server", "", "program to measure instead of building ./cmd/mcp-workspace")
+	isFlood := flag.Bool("flood", false, "be the load of the part http, which starts this program so")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	b := &bench{sizes: full, server: *server}
 	if *isQuick {
 		b.sizes = quick
 	}
-	err := b.run(ctx, *only)
+	var err error
+	if *isFlood {
+		err = runFlood(ctx, os.Stdin, os.Stdout)
+	} else {
+		err = b.run(ctx, *only)
+	}
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)

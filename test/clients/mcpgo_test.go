@@ -30,21 +30,24 @@ func driveMCPGo(t *testing.T, version string, command []string, steps []step) re
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
+	return driveClient(t, c, version, steps)
+}
+
+// driveClient opens a connection, makes the calls and closes it.
+func driveClient(t *testing.T, c *client.Client, version string, steps []step) report {
+	t.Helper()
+	defer func() {
 		if err := c.Close(); err != nil {
 			t.Error(err)
 		}
-	})
+	}()
 	ctx, cancel := context.WithTimeout(t.Context(), clientTimeout)
 	defer cancel()
-	var init mcp.InitializeRequest
-	init.Params.ProtocolVersion = version
-	init.Params.ClientInfo = mcp.Implementation{Name: "mcp-go-test", Version: "1"}
-	server, err := c.Initialize(ctx, init)
+	server, err := handshake(ctx, c, version)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := report{Server: server.ServerInfo.Name}
+	r := report{Server: server.ServerInfo.Name, Version: server.ProtocolVersion}
 	tools, err := c.ListTools(ctx, mcp.ListToolsRequest{})
 	if err != nil {
 		t.Fatal(err)
@@ -62,6 +65,13 @@ func driveMCPGo(t *testing.T, version string, command []string, steps []step) re
 		r.Results = append(r.Results, answerOf(result))
 	}
 	return r
+}
+
+func handshake(ctx context.Context, c *client.Client, version string) (*mcp.InitializeResult, error) {
+	var init mcp.InitializeRequest
+	init.Params.ProtocolVersion = version
+	init.Params.ClientInfo = mcp.Implementation{Name: "mcp-go-test", Version: "1"}
+	return c.Initialize(ctx, init)
 }
 
 func answerOf(result *mcp.CallToolResult) answer {

@@ -110,7 +110,7 @@ func TestClientPrograms(t *testing.T) {
 			run := func(name string, server []string, execute step) {
 				t.Run(name, func(t *testing.T) {
 					steps := append(fileSteps(), execute)
-					checkClient(t, steps, drive(t, client.run(t, client.program), request{server, steps, client.mode}))
+					checkClient(t, steps, drive(t, client.run(t, client.program), request{Command: server, Steps: steps, Mode: client.mode}))
 				})
 			}
 			run("state", state(t), executeStep())

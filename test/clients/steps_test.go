@@ -21,18 +21,33 @@ type step struct {
 	code string   // of the failure; empty when the call succeeds
 }
 
-// request is what a client program reads on its standard input.
+// request is what a client program reads on its standard input: a command that
+// starts a server, or a URL with the transport to use there, and what to call.
 type request struct {
-	Command []string `json:"command"`
-	Steps   []step   `json:"steps"`
-	Mode    string   `json:"mode,omitempty"` // Python SDK: "legacy" or "auto"
+	Command   []string          `json:"command,omitempty"`
+	URL       string            `json:"url,omitempty"`
+	Transport string            `json:"transport,omitempty"` // with URL: "http" or "sse"
+	Headers   map[string]string `json:"headers,omitempty"`   // of every HTTP request
+	Steps     []step            `json:"steps"`
+	Mode      string            `json:"mode,omitempty"` // the era, for clients that have both
+	// Answers of the person, one for each question; "" is to decline. Without
+	// any the client declares that it cannot ask.
+	Answers []string `json:"answers,omitempty"`
 }
 
 // report is what a client program prints.
 type report struct {
-	Server  string   `json:"server"`
-	Tools   []string `json:"tools"`
-	Results []answer `json:"results"`
+	Server  string     `json:"server"`
+	Version string     `json:"version"` // of the protocol, where the client tells
+	Tools   []string   `json:"tools"`
+	Results []answer   `json:"results"`
+	Asked   []question `json:"asked"`
+}
+
+// question is what the person was asked.
+type question struct {
+	Message string   `json:"message"`
+	Choices []string `json:"choices"`
 }
 
 type answer struct {
@@ -107,14 +122,23 @@ func checkText(t *testing.T, s step, text string) {
 	t.Helper()
 	for _, want := range s.want {
 		if !strings.Contains(text, want) {
-			t.Errorf("%s: no %q in the answer:\n%s", s.Tool, want, text)
+			t.Errorf("%s: no %q in the answer:\n%s", s.Tool, want, excerpt(text))
 		}
 	}
 	for _, not := range s.not {
 		if strings.Contains(text, not) {
-			t.Errorf("%s: %q in the answer:\n%s", s.Tool, not, text)
+			t.Errorf("%s: %q in the answer:\n%s", s.Tool, not, excerpt(text))
 		}
 	}
+}
+
+// excerpt is the end of a text that is too long to be shown.
+func excerpt(text string) string {
+	const most = 2000
+	if len(text) <= most {
+		return text
+	}
+	return "…" + text[len(text)-most:]
 }
 
 // decode reads what a client program printed.

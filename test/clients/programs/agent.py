@@ -1,22 +1,29 @@
 """Lets a pydantic-ai agent drive a server. A function stands in for the model:
 it asks for the tools of {steps} one after the other, as a model would, and ends
-the run. Reads {command, steps} as JSON on standard input and prints what the
-model was told, as JSON."""
+the run. Reads a request as JSON on standard input and prints what the model was
+told, as JSON; steps_test.go says what is in them."""
 
 import asyncio
 import json
 import sys
 
-from fastmcp.client.transports import StdioTransport
+from fastmcp.client.transports import StdioTransport, StreamableHttpTransport
 from pydantic_ai import Agent
 from pydantic_ai.mcp import MCPToolset
 from pydantic_ai.messages import ModelMessage, ModelResponse, RetryPromptPart, TextPart, ToolCallPart, ToolReturnPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 
+def transport(request: dict):
+    if url := request.get("url"):
+        return StreamableHttpTransport(url, headers=request.get("headers"))
+    command = request["command"]
+    return StdioTransport(command[0], command[1:], keep_alive=False)
+
+
 async def main() -> None:
     request = json.load(sys.stdin)
-    command, steps = request["command"], request["steps"]
+    steps = request["steps"]
     offered: list[str] = []
 
     def answers(messages: list[ModelMessage]) -> list[ToolReturnPart | RetryPromptPart]:
@@ -31,7 +38,7 @@ async def main() -> None:
         step = steps[done]
         return ModelResponse(parts=[ToolCallPart(step["tool"], step["arguments"])])
 
-    toolset = MCPToolset(StdioTransport(command[0], command[1:], keep_alive=False), max_retries=3)
+    toolset = MCPToolset(transport(request), max_retries=3)
     async with Agent(FunctionModel(model), toolsets=[toolset]) as agent:
         run = await agent.run("Plan the shopping.")
     results = []

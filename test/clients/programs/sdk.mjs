@@ -1,12 +1,33 @@
-// Drives a server with the official TypeScript SDK: reads {command, steps} as
-// JSON on standard input and prints a report as JSON.
-import { readFileSync } from "node:fs";
+// Drives a server with the official TypeScript SDK: reads a request as JSON on
+// standard input and prints a report as JSON; steps_test.go says what is in
+// them. Speaks the protocol of sessions, over any transport.
+import { json } from "node:stream/consumers";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { SSEClientTransport } from "@modelcontextprotocol/sdk/client/sse.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 
-const { command, steps } = JSON.parse(readFileSync(0, "utf8"));
-const client = new Client({ name: "sdk-test", version: "1" });
-await client.connect(new StdioClientTransport({ command: command[0], args: command.slice(1) }));
+const request = await json(process.stdin);
+const { command, url, headers, answers, steps } = request;
+
+function transport() {
+  if (!url) return new StdioClientTransport({ command: command[0], args: command.slice(1) });
+  const Transport = request.transport === "sse" ? SSEClientTransport : StreamableHTTPClientTransport;
+  return new Transport(new URL(url), { requestInit: { headers } });
+}
+
+const client = new Client({ name: "sdk-test", version: "1" }, { capabilities: answers ? { elicitation: {} } : {} });
+const asked = [];
+if (answers) {
+  client.setRequestHandler(ElicitRequestSchema, ({ params }) => {
+    asked.push({ message: params.message, choices: params.requestedSchema.properties.answer.enum });
+    const answer = answers[asked.length - 1];
+    return answer ? { action: "accept", content: { answer } } : { action: "decline" };
+  });
+}
+const connection = transport();
+await client.connect(connection);
 try {
   const { tools } = await client.listTools();
   const results = [];
@@ -18,7 +39,14 @@ try {
       code: result._meta?.["mcp-workspace/code"] ?? "",
     });
   }
-  console.log(JSON.stringify({ server: client.getServerVersion().name, tools: tools.map((t) => t.name), results }));
+  await connection.terminateSession?.();
+  console.log(JSON.stringify({
+    server: client.getServerVersion().name,
+    version: connection.protocolVersion,
+    tools: tools.map((tool) => tool.name),
+    results,
+    asked,
+  }));
 } finally {
   await client.close();
 }

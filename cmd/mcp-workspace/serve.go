@@ -1,0 +1,399 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/docker/go-units"
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-workspace/mcp-workspace/internal/audit"
+	"github.com/mcp-workspace/mcp-workspace/internal/telemetry"
+	"github.com/mcp-workspace/mcp-workspace/internal/version"
+	"github.com/mcp-workspace/mcp-workspace/sessions"
+	"github.com/mcp-workspace/mcp-workspace/tools"
+	"github.com/mcp-workspace/mcp-workspace/transports"
+	"github.com/mcp-workspace/mcp-workspace/transports/auth"
+)
+
+// listenAndServe serves until the context of cmd ends.
+func (s *settings) listenAndServe(cmd *cobra.Command, f *serveFlags) error {
+	if err := s.read(cmd.Flags()); err != nil {
+		return err
+	}
+	for _, check := range []func() error{
+		func() error { return s.checkBackends(s.usedBackends()...) },
+		func() error { return f.check(s) },
+		func() error { return s.checkTenants(f.noAuth) },
+	} {
+		if err := check(); err != nil {
+			return err
+		}
+	}
+	running, err := s.assemble(cmd.Context(), f)
+	if err != nil {
+		return err
+	}
+	return errors.Join(running.serve(cmd.Context()), running.close(cmd.Context()))
+}
+
+// service is a server with all that it holds.
+type service struct {
+	settings *settings
+	flags    *serveFlags
+	log      *slog.Logger
+	handler  *transports.HTTP
+	metrics  *telemetry.Metrics
+	audit    *audit.Log                    // nil without one
+	closers  []func(context.Context) error // in the order in which they were opened
+}
+
+func (v *service) onClose(f func(context.Context) error) { v.closers = append(v.closers, f) }
+
+// close gives back what the service holds, the latest first.
+func (v *service) close(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTime)
+	defer cancel()
+	var errs []error
+	for i := len(v.closers) - 1; i >= 0; i-- {
+		errs = append(errs, v.closers[i](ctx))
+	}
+	return errors.Join(errs...)
+}
+
+// assemble puts the server together.
+func (s *settings) assemble(ctx context.Context, f *serveFlags) (v *service, err error) {
+	v = &service{settings: s, flags: f, log: s.logger()}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, v.close(ctx))
+		}
+	}()
+	authenticator, err := s.authenticator(f)
+	if err != nil {
+		return nil, err
+	}
+	shared, err := v.openShared(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if v.audit, err = v.openAudit(); err != nil {
+		return nil, err
+	}
+	tracing, err := telemetry.NewTracing(ctx, telemetry.TracingConfig{Version: version.String(), Transport: telemetry.TransportTCP, Logger: v.log})
+	if err != nil {
+		return nil, err
+	}
+	v.onClose(tracing.Shutdown)
+
+	all := s.serve.limits.over(defaultLimits)
+	s.scope = serveScope
+	manager := sessions.NewManager(sessions.ManagerConfig{
+		Shared: shared, Limits: all, IdleStop: f.idleStop, MaxAge: f.maxAge, Served: s.serves(f.noAuth), Logger: v.log,
+	})
+	v.onClose(manager.Close)
+	v.metrics = telemetry.NewMetrics(telemetry.MetricsConfig{
+		Version: version.String(), Backends: backendNames(), Routes: transports.Routes(),
+		Backend:    func(ctx context.Context) string { return s.backendOf(sessions.CallerFrom(ctx).Principal) },
+		Workspaces: workspaceCounts(manager),
+		Sessions:   func() int { return v.handler.Sessions() },
+		AuditLost:  v.audit.Lost, SpansLost: tracing.SpansLost, Logger: v.log,
+	})
+	observe := func(ctx context.Context, e tools.Event) {
+		v.metrics.Observe(ctx, e)
+		tracing.Observe(ctx, e)
+		if err := v.audit.Call(ctx, e); err != nil {
+			v.log.Debug("a line of the audit log was lost", "error", err)
+		}
+	}
+	options := slices.Concat(v.metrics.ServerOptions(), tracing.ServerOptions(), v.audit.ServerOptions())
+	tenants, err := s.makeTenants(manager, observe, options)
+	if err != nil {
+		return nil, err
+	}
+	gate := sessions.NewGate(sessions.GateConfig{Server: all, Principal: func(p string) sessions.Limits { return tenants.of(p).limits }})
+	v.handler = &transports.HTTP{
+		Authenticate: v.client(authenticator, tenants),
+		Gate:         gate,
+		MaxSessions:  func(p string) (int, int) { return tenants.of(p).limits.Sessions, all.Sessions },
+		EndSession: func(ctx context.Context, principal, session string) {
+			if err := manager.EndSession(ctx, principal, session); err != nil {
+				v.log.Warn("a session could not be ended", "error", err)
+			}
+		},
+		Ready:          func(context.Context) error { return v.audit.Ready() },
+		Metrics:        v.metrics.Handler(),
+		AllowedHosts:   split(f.allowedHosts),
+		AllowedOrigins: split(f.allowedOrigins),
+		SessionTimeout: f.sessionTimeout,
+		Logger:         v.log,
+		Observe:        v.observeHTTP,
+	}
+	if authenticator != nil {
+		v.handler.Metadata = authenticator.Metadata()
+	}
+	if v.handler.MaxBody, err = units.RAMInBytes(f.maxBody); err != nil || v.handler.MaxBody <= 0 {
+		return nil, s.wrong("max-body", "is %q; it takes a size such as 16MB", f.maxBody)
+	}
+	if f.publicURL != "" {
+		if v.handler.PublicURL, err = url.Parse(f.publicURL); err != nil {
+			return nil, err // check has seen to it
+		}
+	}
+	return v, nil
+}
+
+// serveScope marks the containers of servers, so that what they do to idle and
+// old ones leaves those alone that somebody has made without a server.
+const serveScope = "serve"
+
+// serves tells whose workspaces are this server's to look after.
+func (s *settings) serves(noAuth bool) func(owner string) bool {
+	if noAuth {
+		return func(owner string) bool { return owner == everybody }
+	}
+	return func(owner string) bool {
+		known := slices.ContainsFunc(s.serve.principals, func(p principal) bool { return p.name == owner })
+		return known || s.serve.oauth.permitted && strings.HasPrefix(owner, "oauth:")
+	}
+}
+
+// workspaceCounts is for the metrics.
+func workspaceCounts(m *sessions.Manager) func(context.Context) ([]telemetry.WorkspaceCount, error) {
+	return func(ctx context.Context) ([]telemetry.WorkspaceCount, error) {
+		var out []telemetry.WorkspaceCount
+		for kind, n := range m.Stats(ctx).Workspaces {
+			out = append(out, telemetry.WorkspaceCount{Backend: kind.Backend, State: kind.State, Count: n})
+		}
+		return out, nil
+	}
+}
+
+// authenticator knows the tokens of the configuration; nil lets everybody in.
+func (s *settings) authenticator(f *serveFlags) (*auth.Authenticator, error) {
+	if f.noAuth {
+		return nil, nil
+	}
+	cfg := auth.Config{Logger: s.logger()}
+	for _, p := range s.serve.principals {
+		for _, hash := range p.tokens {
+			sum, err := auth.ParseHash(hash)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %s: %w", s.loaded.Place(sectionPrincipals), p.name, err)
+			}
+			cfg.Tokens = append(cfg.Tokens, auth.Token{Hash: sum, Identity: p.name})
+		}
+	}
+	if o := s.serve.oauth; o.issuer != "" {
+		// The root is the resource: it has to be the URL of the endpoint that a
+		// client uses, /mcp or /sse, or be above it.
+		resource := strings.TrimSuffix(f.publicURL, "/")
+		cfg.OAuth = &auth.OAuth{Issuer: o.issuer, Audience: o.audience, JWKSURL: o.jwksURL, PrincipalClaim: o.claim, Scopes: o.scopes, Resource: resource}
+		if o.audience == "" {
+			cfg.OAuth.Audience = resource
+		}
+		if u, err := url.Parse(resource); err == nil && u.Path != "" {
+			// A proxy hands over what is under the prefix, and little else.
+			cfg.OAuth.MetadataURL = resource + "/.well-known/oauth-protected-resource"
+		}
+	}
+	a, err := auth.New(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("who may come in: %w", err)
+	}
+	return a, nil
+}
+
+// client finds who a request comes from.
+func (v *service) client(a *auth.Authenticator, all tenants) func(*http.Request) (*transports.Client, error) {
+	if a == nil {
+		t := all.of(everybody)
+		only := &transports.Client{Server: t.server, Operator: true}
+		return func(*http.Request) (*transports.Client, error) { return only, nil }
+	}
+	subjects := map[string]string{}
+	for _, p := range v.settings.serve.principals {
+		for _, subject := range p.subjects {
+			subjects[subject] = p.name
+		}
+	}
+	return func(r *http.Request) (*transports.Client, error) {
+		who, err := a.Authenticate(r)
+		if err != nil {
+			return nil, err
+		}
+		name := who.Name
+		if who.OAuth {
+			if mapped, ok := subjects[who.Subject]; ok {
+				name = mapped
+			} else if !v.settings.serve.oauth.permitted {
+				return nil, errStranger{}
+			}
+		}
+		t := all.of(name)
+		return &transports.Client{Principal: name, Server: t.server, Operator: t.operator}, nil
+	}
+}
+
+// errStranger refuses somebody whose token is good and who has no entry.
+type errStranger struct{}
+
+func (errStranger) Error() string     { return "this server knows the token's issuer, but not its subject" }
+func (errStranger) Status() int       { return http.StatusForbidden }
+func (errStranger) Challenge() string { return "" }
+
+func (v *service) openShared(ctx context.Context) (sessions.Shared, error) {
+	where := v.flags.shared
+	if dir, ok := strings.CutPrefix(where, "file:"); ok && dir != "" {
+		abs, err := v.settings.loaded.Abs("shared", dir)
+		if err != nil {
+			return nil, err
+		}
+		where = "file:" + abs
+	}
+	shared, err := sessions.OpenShared(ctx, where)
+	if err != nil {
+		return nil, v.settings.wrong("shared", "cannot be used: %v", err)
+	}
+	v.onClose(func(context.Context) error { return shared.Close() })
+	return shared, nil
+}
+
+// openAudit opens the audit log, if there is to be one.
+func (v *service) openAudit() (*audit.Log, error) {
+	file := v.flags.auditLog
+	if file == "" {
+		return nil, nil
+	}
+	if file != "-" {
+		abs, err := v.settings.loaded.Abs("audit-log", file)
+		if err != nil {
+			return nil, err
+		}
+		file = abs
+	}
+	log, err := audit.Open(audit.Config{Path: file, Required: v.flags.auditRequired, Logger: v.log})
+	if err != nil {
+		return nil, v.settings.wrong("audit-log", "cannot be written: %v", err)
+	}
+	v.onClose(func(context.Context) error { return log.Close() })
+	return log, nil
+}
+
+// observeHTTP counts a request, and records it when it was refused.
+func (v *service) observeHTTP(e transports.HTTPEvent) {
+	v.metrics.ObserveHTTP(e.Method, e.Route, e.Status)
+	v.log.Debug("request", "method", e.Method, "route", e.Route, "status", e.Status, "took", e.Took, "principal", e.Principal, "request", e.RequestID)
+	reason, refused := refusals[e.Status]
+	if !refused {
+		return
+	}
+	v.metrics.Refused(reason)
+	err := v.audit.Record(context.Background(), audit.Record{
+		Kind: audit.KindRefused, RequestID: e.RequestID, Principal: e.Principal, Reason: string(reason), Status: e.Status,
+	})
+	if err != nil {
+		v.log.Debug("a line of the audit log was lost", "error", err)
+	}
+}
+
+// refusals are what statuses say of requests that reached no tool.
+var refusals = map[int]telemetry.Reason{
+	http.StatusUnauthorized:          telemetry.ReasonUnauthenticated,
+	http.StatusForbidden:             telemetry.ReasonForbidden,
+	http.StatusNotFound:              telemetry.ReasonForeignSession,
+	http.StatusRequestEntityTooLarge: telemetry.ReasonTooLarge,
+	http.StatusBadRequest:            telemetry.ReasonMalformed,
+	http.StatusTooManyRequests:       telemetry.ReasonRate,
+	http.StatusServiceUnavailable:    telemetry.ReasonDraining,
+}
+
+// serve listens until ctx ends, and lets the calls in flight finish.
+func (v *service) serve(ctx context.Context) error {
+	listener, err := v.listen(ctx, v.flags.listen)
+	if err != nil {
+		return v.settings.wrong("listen", "cannot be used: %v; choose another address, or end what uses it", err)
+	}
+	scheme := "http"
+	if v.flags.tlsCert != "" {
+		scheme = "https"
+		certificates := &certificates{cert: v.flags.tlsCert, key: v.flags.tlsKey}
+		if _, err := certificates.get(nil); err != nil {
+			return errors.Join(v.settings.wrong("tls-cert", "cannot be used: %v", err), listener.Close())
+		}
+		listener = tls.NewListener(listener, &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: certificates.get, NextProtos: []string{"h2", "http/1.1"}})
+	}
+	servers := []*http.Server{v.handler.Server()}
+	listeners := []net.Listener{listener}
+	if v.flags.metricsListen != "" {
+		extra, err := v.listen(ctx, v.flags.metricsListen)
+		if err != nil {
+			return errors.Join(v.settings.wrong("metrics-listen", "cannot be used: %v", err), listener.Close())
+		}
+		operations := v.handler.Server()
+		operations.Handler = v.operations()
+		servers = append(servers, operations)
+		listeners = append(listeners, extra)
+	}
+	failed := make(chan error, len(servers))
+	var done sync.WaitGroup
+	for i, srv := range servers {
+		done.Go(func() {
+			if err := srv.Serve(listeners[i]); !errors.Is(err, http.ErrServerClosed) {
+				failed <- err
+			}
+		})
+	}
+	v.log.Info("listening", "url", scheme+"://"+listener.Addr().String(), "version", version.String())
+	select {
+	case err = <-failed:
+	case <-ctx.Done():
+		v.log.Info("stopping; calls in flight may finish", "within", v.flags.shutdownTimeout)
+	}
+	err = errors.Join(err, v.drain(servers))
+	done.Wait()
+	return err
+}
+
+// drain ends the servers once their calls have, or time is up.
+func (v *service) drain(servers []*http.Server) error {
+	ctx, cancel := context.WithTimeout(context.Background(), v.flags.shutdownTimeout)
+	defer cancel()
+	if err := v.handler.Drain(ctx); err != nil {
+		v.log.Warn("calls were still running when the time to stop had come, and were cancelled", "error", err)
+	}
+	var errs []error
+	for _, srv := range servers {
+		closing, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+		if err := srv.Shutdown(closing); err != nil {
+			errs = append(errs, srv.Close())
+		}
+		cancel()
+	}
+	return errors.Join(errs...)
+}
+
+// operations answers whoever reaches --metrics-listen.
+func (v *service) operations() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("/metrics", v.metrics.Handler())
+	for _, path := range []string{"/healthz", "/readyz"} {
+		mux.Handle(path, v.handler.Handler())
+	}
+	return mux
+}
+
+func (v *service) listen(ctx context.Context, address string) (net.Listener, error) {
+	var c net.ListenConfig
+	return c.Listen(ctx, "tcp", address)
+}

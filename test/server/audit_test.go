@@ -1,0 +1,227 @@
+package server
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const auditedRules = `
+default: allow
+read:
+  default: allow
+  rules:
+    - {pattern: "**/private/**", action: deny, description: "kept from agents"}
+execute:
+  default: allow
+  rules:
+    - {pattern: "git *", action: ask, description: "pushes are public"}
+`
+
+// auditLine is what tests look at of a line.
+type auditLine struct {
+	Time      string   `json:"time"`
+	Event     string   `json:"event"`
+	RequestID string   `json:"request_id"`
+	Principal string   `json:"principal"`
+	Session   string   `json:"session"`
+	Workspace string   `json:"workspace"`
+	Tool      string   `json:"tool"`
+	Operation string   `json:"operation"`
+	Target    string   `json:"target"`
+	Decision  string   `json:"decision"`
+	Rule      string   `json:"rule"`
+	Outcome   string   `json:"outcome"`
+	Approved  bool     `json:"approved"`
+	ExitCode  *int     `json:"exit_code"`
+	Duration  *float64 `json:"duration_ms"`
+	Status    int      `json:"status"`
+}
+
+// audited reads an audit log.
+func audited(t *testing.T, path string) (lines []auditLine, text string) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(data)) {
+		var l auditLine
+		if err := json.Unmarshal([]byte(line), &l); err != nil {
+			t.Fatalf("%q: %v", line, err)
+		}
+		lines = append(lines, l)
+	}
+	return lines, string(data)
+}
+
+func TestTheAuditLogSaysWhoDidWhat(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "audit.log")
+	s := withOperator("permissions: " + fileOf(t, "rules.yaml", auditedRules))
+	s.flags = []string{"--audit-log", path}
+	p := start(t, s.options)
+	alice := p.as(s.alice)
+	session := alice.open(t)
+
+	type done struct {
+		answer
+		want auditLine
+	}
+	exit := func(n int) *int { return &n }
+	var all []done
+	add := func(a answer, want auditLine) { all = append(all, done{a, want}) }
+	add(alice.write(t, "a.txt", "x\n"), auditLine{Tool: "write_file", Operation: "write", Target: "a.txt", Decision: "allow", Outcome: "ok"})
+	add(session.write(t, "b.txt", "x\n"), auditLine{Tool: "write_file", Operation: "write", Target: "b.txt", Decision: "allow", Outcome: "ok"})
+	add(alice.call(t, "execute", args{"command": "exit 3"}), auditLine{Tool: "execute", Operation: "execute", Target: "exit 3", Decision: "allow", Outcome: "ok", ExitCode: exit(3)})
+	add(alice.call(t, "read_file", args{"path": "missing.txt"}), auditLine{Tool: "read_file", Operation: "read", Target: "missing.txt", Decision: "allow", Outcome: "not_found"})
+	add(alice.call(t, "read_file", args{"path": "private/a"}), auditLine{Tool: "read_file", Operation: "read", Target: "private/a", Decision: "deny", Outcome: "permission_denied"})
+	add(alice.call(t, "execute", args{"command": "git push"}), auditLine{Tool: "execute", Operation: "execute", Target: "git push", Decision: "ask", Outcome: "approval_required"})
+	git := args{"command": "git status"}
+	asked := alice.asking().call(t, "execute", git)
+	add(asked, auditLine{Tool: "execute", Operation: "execute", Target: "git status", Decision: "ask", Outcome: "asked"})
+	approved := alice.asking().redeem(t, "execute", git, asked.state)
+	add(approved, auditLine{Tool: "execute", Operation: "execute", Target: "git status", Decision: "ask", Outcome: "ok", Approved: true, ExitCode: exit(approved.exit)})
+	refused, err := alice.asking().tryWith(t.Context(), answered("execute", git, alice.ask(t, "execute", git), "decline", ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	add(refused, auditLine{Tool: "execute", Operation: "execute", Target: "git status", Outcome: "approval_refused"})
+	add(alice.call(t, "ls", args{"path": 7}), auditLine{Tool: "ls", Operation: "ls", Outcome: "invalid_argument"})
+	nothing := "state:mcpws-0123456789ab"
+	add(p.as(s.bob).withHeader("Mcp-Workspace-Ref", nothing).call(t, "ls", nil), auditLine{Principal: "bob", Tool: "ls", Operation: "ls", Outcome: "unavailable"})
+	stranger := p.as(newPerson("x")).send(t, "tools/list", nil)
+	p.stop(t)
+
+	lines, text := audited(t, path)
+	byRequest := map[string]auditLine{}
+	for _, l := range lines {
+		if l.Event == "call" {
+			byRequest[l.RequestID] = l
+		}
+	}
+	for _, d := range all {
+		got, ok := byRequest[d.header.Get("X-Request-Id")]
+		if !ok {
+			t.Errorf("there is no line of the request %q: %+v", d.header.Get("X-Request-Id"), d.want)
+			continue
+		}
+		want := d.want
+		if want.Principal == "" {
+			want.Principal = "alice"
+		}
+		if got.Principal != want.Principal || got.Tool != want.Tool || got.Operation != want.Operation || got.Target != want.Target || got.Outcome != want.Outcome || got.Approved != want.Approved || want.Decision != "" && got.Decision != want.Decision {
+			t.Errorf("the line is %+v, not %+v", got, want)
+		}
+		if (got.ExitCode == nil) != (want.ExitCode == nil) || got.ExitCode != nil && *got.ExitCode != *want.ExitCode {
+			t.Errorf("the exit code of %q is %v", got.Target, got.ExitCode)
+		}
+		if got.Workspace != d.ref && d.ref != "" || got.Time == "" || got.Duration == nil || got.Decision != "" && got.Rule == "" {
+			t.Errorf("the line lacks something: %+v", got)
+		}
+	}
+	if l := byRequest[all[1].header.Get("X-Request-Id")]; l.Session == "" || strings.Contains(text, session.session) {
+		t.Errorf("of the session there is %q", l.Session)
+	}
+	found := false
+	for _, l := range lines {
+		found = found || l.Event == "refused" && l.RequestID == stranger.header.Get("X-Request-Id") && l.Status == http.StatusUnauthorized
+	}
+	if !found {
+		t.Errorf("there is no line of a stranger's request in\n%s", text)
+	}
+	info, err := os.Stat(path)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("its mode is %v, %v", info.Mode(), err)
+	}
+}
+
+// TestNothingSecretIsWrittenAnywhere where operators look: neither tokens, nor
+// content, nor what gives access to a session.
+func TestNothingSecretIsWrittenAnywhere(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "audit.log")
+	secrets := map[string]string{}
+	mark := func(what string) string {
+		secrets[what] = "MARK" + randomOf("ABCDEFGHJKLMNPQRSTUVWXYZ", 16)
+		return secrets[what]
+	}
+	store := onPostgres(t, "permissions: "+fileOf(t, "rules.yaml", askingRules))
+	s := store
+	s.alice, s.bob = newPerson("alice", "permissions: permissive"), newPerson("bob", "operator: true")
+	head, _, _ := strings.Cut(store.config, "principals:")
+	s.config = configOf(head, s.alice, s.bob)
+	s.flags = []string{"--audit-log", path, "--log-level=debug"}
+	p := start(t, s.options)
+	alice, bob := p.as(s.alice), p.as(s.bob)
+	var errorTexts strings.Builder
+	failing := func(c caller, tool string, a args) {
+		got := c.call(t, tool, a)
+		if !got.failed {
+			t.Errorf("%s %v did not fail: %v", tool, a, got)
+		}
+		errorTexts.Write(got.body)
+	}
+
+	session, events := alice.open(t), alice.sse(t)
+	secrets["session"] = session.session
+	_, secrets["SSE session"], _ = strings.Cut(events.endpoint, "=")
+	secrets["token"], secrets["operator's token"] = s.alice.token, s.bob.token
+	unknown := newPerson("stranger")
+	secrets["unknown token"] = unknown.token
+	secrets["password of the database"] = "p%40ss"
+	secrets["password of the database, unescaped"] = "p@ss"
+	for _, c := range []caller{alice, session} {
+		c.write(t, "a.txt", mark("content")+"\n")
+		c.must(t, "edit_file", args{"path": "a.txt", "old_string": secrets["content"], "new_string": mark("new text")})
+		c.must(t, "read_file", args{"path": "a.txt"})
+		c.must(t, "execute", args{"command": "cat a.txt"})
+		failing(c, "edit_file", args{"path": "a.txt", "old_string": mark("text that is not there"), "new_string": mark("unused text")})
+		delete(secrets, "text that is not there") // an error may say what was not found, and logs are checked by the other
+		failing(c, "write_file", args{"path": "a.txt", "content": mark("refused content"), "no_such": 1})
+		failing(c, "write_file", args{"path": "a.txt/b", "content": mark("content below a file")})
+	}
+	events.post(t, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"write_file","arguments":{"path":"a.txt","content":"`+mark("content over SSE")+`"}}}`)
+	events.data(t)
+	asked := args{"path": "b.txt", "content": mark("content to approve")}
+	secrets["approval"] = bob.ask(t, "write_file", asked)
+	bob.asking().redeem(t, "write_file", asked, secrets["approval"])
+	errorTexts.Write(bob.asking().redeem(t, "write_file", asked, secrets["approval"]).body)
+	for _, body := range []string{`{"` + mark("malformed message"), `{"jsonrpc":"2.0","id":1,"method":"ping","` + mark("odd member") + `":1`, mark("no JSON")} {
+		errorTexts.Write(alice.plain(t, http.MethodPost, "/mcp", body).body)
+	}
+	errorTexts.Write(p.as(unknown).send(t, "tools/list", nil).body)
+	errorTexts.Write(p.as(person{}).plain(t, http.MethodPost, "/mcp?token="+s.alice.token, `{}`).body)
+	errorTexts.Write(alice.withHeader("Authorization", "Basic "+s.alice.token).plain(t, http.MethodPost, "/mcp", `{}`).body)
+	gone := alice.open(t)
+	secrets["ended session"] = gone.session
+	gone.close(t)
+	errorTexts.Write(gone.send(t, "tools/list", nil).body)
+	foreign := session
+	foreign.token = s.bob.token
+	errorTexts.Write(foreign.send(t, "tools/list", nil).body)
+
+	metrics := string(bob.plain(t, http.MethodGet, "/metrics", "").body)
+	title, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.cmd.Process.Pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	events.cancel()
+	p.stop(t)
+	_, audit := audited(t, path)
+	for where, text := range map[string]string{"the audit log": audit, "the log": p.log.String(), "the metrics": metrics, "the process title": string(title), "error texts": errorTexts.String()} {
+		if len(text) < 20 {
+			t.Errorf("%s are too short to tell: %q", where, text)
+		}
+		for what, secret := range secrets {
+			if strings.Contains(text, secret) {
+				at := strings.Index(text, secret)
+				t.Errorf("in %s there is the %s: …%s…", where, what, text[max(0, at-200):min(len(text), at+len(secret)+100)])
+			}
+		}
+	}
+}

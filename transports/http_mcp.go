@@ -1,0 +1,404 @@
+package transports
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcp-workspace/mcp-workspace/sessions"
+)
+
+const (
+	notJSON     = "the body is not valid JSON: send one JSON-RPC message"
+	noSession   = "there is no such session, or it has ended; send initialize without Mcp-Session-Id to begin one"
+	needSession = "the Mcp-Session-Id header is missing; send initialize first, or use protocol version " + mcp.ProtocolVersion20260728
+)
+
+// serveMCP answers a request for /mcp.
+func (h *hub) serveMCP(w http.ResponseWriter, r *http.Request, client *Client) {
+	version := r.Header.Get(mcp.HeaderProtocolVersion)
+	modern := mcp.IsModernProtocol(version)
+	switch r.Method {
+	case http.MethodPost:
+		h.servePost(w, r, client)
+	case http.MethodGet, http.MethodDelete:
+		if modern {
+			w.Header().Set("Allow", http.MethodPost)
+			h.reply(w, refusal(http.StatusMethodNotAllowed, nil, transportError,
+				r.Method+" is not part of protocol version "+mcp.ProtocolVersion20260728+"; use subscriptions/listen for what the server has to say"))
+			return
+		}
+		if refused, bad := badVersion(version); bad {
+			h.reply(w, refused)
+			return
+		}
+		if r.Method == http.MethodGet {
+			h.serveListen(w, r, client)
+		} else {
+			h.serveDelete(w, r, client)
+		}
+	default:
+		w.Header().Set("Allow", "GET, POST, DELETE")
+		h.reply(w, refusal(http.StatusMethodNotAllowed, nil, transportError, "use POST, GET or DELETE"))
+	}
+}
+
+// badVersion tells whether the header names a protocol version that this
+// server does not have. Without one, clients of 2025-03-26 are meant.
+func badVersion(version string) (answer, bool) {
+	if version == "" || mcp.IsValidProtocolVersion(version) {
+		return answer{}, false
+	}
+	return refusal(http.StatusBadRequest, nil, transportError, fmt.Sprintf(
+		"the protocol version %.40q is not supported; this server has %s", version, strings.Join(mcp.ValidProtocolVersions, ", "))), true
+}
+
+func (h *hub) serveDelete(w http.ResponseWriter, r *http.Request, client *Client) {
+	id := r.Header.Get("Mcp-Session-Id")
+	if id == "" {
+		h.reply(w, refusal(http.StatusBadRequest, nil, transportError, needSession))
+		return
+	}
+	s := h.sessions.use(client.Principal, id)
+	if s == nil {
+		h.reply(w, refusal(http.StatusNotFound, nil, transportError, noSession))
+		return
+	}
+	s.end(ErrSessionEnded)
+	s.done()
+	h.reply(w, answer{status: http.StatusOK})
+}
+
+// servePost handles what a POST brings: a message, or a batch of them.
+func (h *hub) servePost(w http.ResponseWriter, r *http.Request, client *Client) {
+	if json, sse := acceptable(r); !json && !sse {
+		h.reply(w, refusal(http.StatusNotAcceptable, nil, transportError, "the Accept header must list application/json and text/event-stream"))
+		return
+	}
+	body, held, refused, ok := h.readBody(w, r, client.Principal)
+	if !ok {
+		if refused.status != 0 {
+			h.reply(w, refused)
+		}
+		return
+	}
+	defer h.bodies.give(client.Principal, held)
+	msg := bytes.Trim(body, " \t\r\n")
+	if len(msg) > 0 && msg[0] == '[' {
+		h.serveBatch(w, r, client, msg)
+		return
+	}
+	env, refused, ok := checkMessage(msg)
+	if !ok {
+		h.reply(w, refused)
+		return
+	}
+	version := r.Header.Get(mcp.HeaderProtocolVersion)
+	if mcp.IsModernProtocol(version) || mcp.IsModernProtocol(metaVersion(env.params)) {
+		h.serveModern(w, r, client, msg, &env)
+		return
+	}
+	initialize := env.id != nil && env.method == string(mcp.MethodInitialize)
+	if refused, bad := badVersion(version); bad && !initialize {
+		h.reply(w, refused)
+		return
+	}
+	if !env.isResponse() && env.method != string(mcp.MethodNotificationCancelled) {
+		if !h.flight.enter() {
+			h.reply(w, draining(env.id))
+			return
+		}
+		defer h.flight.leave()
+	}
+	if initialize {
+		h.serveInitialize(w, r, client, msg, &env)
+		return
+	}
+	s, refused, ok := h.sessionOf(r, client, env.id)
+	if !ok {
+		h.reply(w, refused)
+		return
+	}
+	defer s.done()
+	if a, ok := s.take(&env); ok {
+		h.reply(w, a)
+		return
+	}
+	h.runOne(w, r, client, s, msg, &env)
+}
+
+// sessionOf returns the session that a request names, to be let go of with
+// done.
+func (h *hub) sessionOf(r *http.Request, client *Client, id []byte) (*httpSession, answer, bool) {
+	name := r.Header.Get("Mcp-Session-Id")
+	if name == "" {
+		return nil, refusal(http.StatusBadRequest, id, transportError, needSession), false
+	}
+	s := h.sessions.use(client.Principal, name)
+	if s == nil {
+		return nil, refusal(http.StatusNotFound, id, transportError, noSession), false
+	}
+	return s, answer{}, true
+}
+
+// serveInitialize begins a session.
+func (h *hub) serveInitialize(w http.ResponseWriter, r *http.Request, client *Client, msg []byte, env *envelope) {
+	refused, ok := h.sessions.reserve(client.Principal, env.id)
+	if !ok {
+		h.reply(w, refused)
+		return
+	}
+	s, err := h.newSession(client.Principal, client.Server)
+	if err != nil {
+		if !errors.Is(err, ErrShutdown) {
+			h.log.Error("a session could not be registered", "error", err)
+		}
+		h.reply(w, draining(env.id))
+		return
+	}
+	defer s.done()
+	w.Header().Set("Mcp-Session-Id", s.id)
+	if !h.runOne(w, r, client, s, msg, env) {
+		s.end(ErrSessionEnded)
+	}
+}
+
+// runOne runs a request or notification and answers it. It tells whether a
+// session begins with it.
+func (h *hub) runOne(w http.ResponseWriter, r *http.Request, client *Client, s *httpSession, msg []byte, env *envelope) (initialized bool) {
+	p, ctx := h.newPost(w, r, s)
+	a := refusal(http.StatusInternalServerError, env.id, mcp.INTERNAL_ERROR, "the server failed while it handled this request; its log says how")
+	defer func() { p.finish(a) }() // also when the goroutine ends
+	buf := getBuffer()
+	defer putBuffer(buf)
+	x := h.newExchange(p, s, msg, env)
+	x.cancel = p.cancel
+	a = x.run(h.withCaller(ctx, r, client, s.id, p), (*buf)[:0])
+	if cap(a.body) > cap(*buf) {
+		*buf = a.body
+	}
+	if env.method == string(mcp.MethodInitialize) && env.id != nil {
+		// The answer says so, not the session: another request can have used it.
+		if initialized = s.Initialized() && a.status == http.StatusOK; initialized {
+			s.announce()
+		} else {
+			p.forgetSession()
+		}
+	}
+	p.finish(a)
+	return initialized
+}
+
+func (h *hub) newExchange(p *post, s *httpSession, msg []byte, env *envelope) *exchange {
+	x := &exchange{hub: h, session: s, post: p, raw: msg, id: env.id, method: env.method}
+	if env.id != nil {
+		x.key, _ = idKey(env.id) // checked by checkMessage
+	}
+	return x
+}
+
+// withCaller puts what the tools need to know of the request into ctx.
+func (h *hub) withCaller(ctx context.Context, r *http.Request, client *Client, session string, p *post) context.Context {
+	return sessions.WithCaller(ctx, callerOf(r, client, session, p.retryAfter))
+}
+
+// take does what a message asks for that needs no answer of its own: it passes
+// on an answer, or cancels a call.
+func (s *httpSession) take(env *envelope) (answer, bool) {
+	switch {
+	case env.isResponse():
+		// One that comes too late is no fault of the client's.
+		if key, err := idKey(env.id); err == nil {
+			if ch, ok := s.asked.take(key); ok {
+				ch <- reply{result: env.result, failure: env.failure}
+			}
+		}
+		return accepted, true
+	case env.id == nil && env.method == string(mcp.MethodNotificationCancelled):
+		var p struct {
+			RequestID json.RawMessage `json:"requestId"`
+			Reason    any             `json:"reason"`
+		}
+		err := json.Unmarshal(env.params, &p)
+		var key string
+		if err == nil {
+			key, err = idKey(p.RequestID)
+		}
+		if err != nil {
+			return refusal(http.StatusBadRequest, nil, mcp.INVALID_PARAMS, `"requestId" must be the id of a request`), true
+		}
+		reason, _ := p.Reason.(string)
+		s.cancelCall(key, reason)
+		return accepted, true
+	default:
+		return answer{}, false
+	}
+}
+
+// checkMessage takes a message apart, as far as it needs to be known here, and
+// refuses one that is none.
+func checkMessage(msg []byte) (env envelope, refused answer, ok bool) {
+	invalid := func(id []byte, message string) (envelope, answer, bool) {
+		return env, refusal(http.StatusBadRequest, id, mcp.INVALID_REQUEST, message), false
+	}
+	if len(msg) == 0 || msg[0] != '{' {
+		if json.Valid(msg) {
+			return invalid(nil, "a message must be a JSON object")
+		}
+		return env, refusal(http.StatusBadRequest, nil, mcp.PARSE_ERROR, notJSON), false
+	}
+	env, err := parseEnvelope(msg)
+	if errors.Is(err, errSyntax) {
+		return env, refusal(http.StatusBadRequest, nil, mcp.PARSE_ERROR, notJSON), false
+	}
+	if bytes.Equal(env.id, null) && !env.isResponse() {
+		return invalid(nil, `"id" must be a string or a number`)
+	}
+	if env.id != nil && !bytes.Equal(env.id, null) {
+		if _, err := idKey(env.id); err != nil {
+			return invalid(nil, `"id" must be a string or a number`)
+		}
+	}
+	version, _ := unquote(env.version)
+	switch {
+	case version != mcp.JSONRPC_VERSION:
+		return invalid(env.id, `"jsonrpc" must be "2.0"`)
+	case err != nil:
+		return invalid(env.id, err.Error())
+	case env.isResponse():
+		return env, answer{}, true
+	case !env.named:
+		return invalid(env.id, `"method" is missing`)
+	case env.result != nil || env.failure != nil:
+		return invalid(env.id, `a message cannot have both "method" and "result" or "error"`)
+	}
+	return env, answer{}, true
+}
+
+// metaVersion returns the protocol version in the _meta of params; "" when
+// there is none.
+func metaVersion(params []byte) string {
+	version, _ := unquote(memberOf(memberOf(params, "_meta"), mcp.MetaKeyProtocolVersion))
+	return version
+}
+
+// memberOf returns the value of a member of a JSON object, the last if there are
+// several; nil when there is none.
+func memberOf(object []byte, name string) (value []byte) {
+	i := skipSpace(object, 0)
+	if i >= len(object) || object[i] != '{' {
+		return nil
+	}
+	for i = skipSpace(object, i+1); i < len(object) && object[i] == '"'; {
+		end := skipString(object, i)
+		if end < 0 {
+			return nil
+		}
+		key, err := unquote(object[i:end])
+		i = skipSpace(object, end)
+		if err != nil || i >= len(object) || object[i] != ':' {
+			return nil
+		}
+		i = skipSpace(object, i+1)
+		if end = skipValue(object, i); end < 0 {
+			return nil
+		}
+		if key == name {
+			value = object[i:end]
+		}
+		i = skipSpace(object, end)
+		if i < len(object) && object[i] == ',' {
+			i = skipSpace(object, i+1)
+		}
+	}
+	return value
+}
+
+// serveBatch handles a JSON array of messages, which only 2025-03-26 has.
+func (h *hub) serveBatch(w http.ResponseWriter, r *http.Request, client *Client, body []byte) {
+	invalid := func(message string) {
+		h.reply(w, refusal(http.StatusBadRequest, nil, mcp.INVALID_REQUEST, message))
+	}
+	version := r.Header.Get(mcp.HeaderProtocolVersion)
+	if refused, bad := badVersion(version); bad {
+		h.reply(w, refused)
+		return
+	}
+	if version > mcp.ProtocolVersion20250326 {
+		invalid("protocol version " + version + " has no batches: send one message")
+		return
+	}
+	messages, err := splitBatch(body)
+	if err != nil {
+		code := mcp.INVALID_REQUEST
+		if errors.Is(err, errSyntax) {
+			code, err = mcp.PARSE_ERROR, errors.New(notJSON)
+		}
+		h.reply(w, refusal(http.StatusBadRequest, nil, code, err.Error()))
+		return
+	}
+	s, refused, ok := h.sessionOf(r, client, nil)
+	if !ok {
+		h.reply(w, refused)
+		return
+	}
+	defer s.done()
+	if v := s.ProtocolVersion(); v > mcp.ProtocolVersion20250326 {
+		invalid("protocol version " + v + " has no batches: send one message")
+		return
+	}
+	if !h.flight.enter() {
+		h.reply(w, draining(nil))
+		return
+	}
+	defer h.flight.leave()
+	p, ctx := h.newPost(w, r, s)
+	final := accepted
+	defer func() { p.finish(final) }()
+	b := newBatch(len(messages) + 1)
+	ctx = h.withCaller(ctx, r, client, s.id, p)
+	var running sync.WaitGroup
+	turns := make(chan struct{}, 16)
+	for i, msg := range messages {
+		env, refused, ok := checkMessage(msg)
+		if ok && env.id != nil && env.method == string(mcp.MethodInitialize) {
+			refused, ok = refusal(http.StatusBadRequest, env.id, mcp.INVALID_REQUEST, "initialize cannot be part of a batch"), false
+		}
+		if !ok {
+			b.settle(i, refused.body)
+			continue
+		}
+		if a, done := s.take(&env); done {
+			b.settle(i, a.body)
+			continue
+		}
+		turns <- struct{}{}
+		running.Go(func() {
+			a := refusal(http.StatusInternalServerError, env.id, mcp.INTERNAL_ERROR, "the server failed while it handled this request; its log says how")
+			defer func() {
+				b.settle(i, a.body)
+				<-turns
+			}()
+			x := h.newExchange(p, s, msg, &env)
+			one, cancel := context.WithCancelCause(ctx)
+			defer cancel(nil)
+			x.cancel = cancel
+			a = x.run(one, nil)
+			if a.retry > 0 {
+				p.retryAfter(a.retry)
+			}
+		})
+	}
+	running.Wait()
+	if whole := b.settle(len(messages), nil); whole != nil {
+		final = answer{status: http.StatusOK, body: whole}
+	}
+	p.finish(final)
+}
