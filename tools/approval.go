@@ -259,7 +259,8 @@ func (c *call) redeem() error {
 	}
 	content, _ := answer.Content.(map[string]any)
 	choice, _ := content[answerField].(string)
-	if answer.Action != mcp.ElicitationResponseActionAccept || choice != answerOnce && choice != answerConnection {
+	offered := choice == answerOnce || choice == answerConnection && !c.conn.cfg.OneCall
+	if answer.Action != mcp.ElicitationResponseActionAccept || !offered {
 		return refuse("the person was asked and did not allow this, so it was not done. Do something else, or ask them in the conversation." + hint)
 	}
 	hash := [sha256.Size]byte(state[nonceSize+expirySize:])
