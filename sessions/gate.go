@@ -42,7 +42,7 @@ type GateConfig struct {
 	// times as many while nobody else is there. Half of GOMAXPROCS if 0, and 1
 	// at least.
 	Short int
-	// SlotTime is 2 ms if 0.
+	// SlotTime is 10 ms if 0: as long as Go lets a goroutine run.
 	SlotTime time.Duration
 }
 
@@ -115,7 +115,7 @@ func NewGate(cfg GateConfig) *Gate {
 		cfg.Short = max(1, runtime.GOMAXPROCS(0)/2)
 	}
 	if cfg.SlotTime == 0 {
-		cfg.SlotTime = 2 * time.Millisecond
+		cfg.SlotTime = 10 * time.Millisecond
 	}
 	return &Gate{cfg: cfg, all: newBudget(cfg.Server), principals: map[string]*lane{}}
 }

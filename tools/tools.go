@@ -171,16 +171,16 @@ func (s *toolset) handler(d definition) server.ToolHandlerFunc {
 		var ask *askError
 		switch {
 		case err == nil:
-			s.Logger.Debug("call answered", "tool", d.name, "took", took)
+			s.Logger.DebugContext(ctx, "call answered", "tool", d.name, "took", took)
 			c.event.Outcome = OutcomeOK
 			res = s.result(c, ans)
 		case errors.As(err, &ask):
-			s.Logger.Debug("call put to the person", "tool", d.name, "why", ask.decision.Why)
+			s.Logger.DebugContext(ctx, "call put to the person", "tool", d.name, "why", ask.decision.Why)
 			c.event.Outcome = OutcomeAsked
 			res = c.askPerson(ask)
 		default:
 			code := backends.CodeOf(err)
-			s.Logger.Debug("call failed", "tool", d.name, "took", took, "code", code)
+			s.Logger.DebugContext(ctx, "call failed", "tool", d.name, "took", took, "code", code)
 			c.event.Outcome = string(code)
 			res = s.failed(c, err)
 		}

@@ -185,11 +185,14 @@ func (b *shared) Close() error {
 
 // makeTenants makes the servers of all principals.
 func (s *settings) makeTenants(manager *sessions.Manager, observe tools.Observer, more []server.ServerOption) (tenants, error) {
-	all := tenants{}
+	made := tenants{}
+	all := s.serve.limits.over(defaultLimits)
 	log := s.logger()
 	st := &stores{opened: map[string]*shared{}}
 	add := func(name string, own *settings, p principal) error {
 		limits := p.limits.over(s.serve.perPrincipal.over(defaultPerPrincipal))
+		limits.Output = tighter(limits.Output, all.Output)
+		limits.FileSize = tighter(limits.FileSize, all.FileSize)
 		rules, err := own.ruleset()
 		if err != nil {
 			return err
@@ -200,7 +203,7 @@ func (s *settings) makeTenants(manager *sessions.Manager, observe tools.Observer
 			Name: own.name, DestroyOnExit: own.destroyOnExit, Limits: limits,
 		})
 		srv, err := own.newServer(rules, tools.Options{Connection: t.Connection, WorkspaceArgument: true, MaxOutput: limits.Output, MaxFile: limits.FileSize, Observe: observe}, more...)
-		all[name] = tenant{server: srv, limits: limits, operator: p.operator}
+		made[name] = tenant{server: srv, limits: limits, operator: p.operator}
 		return err
 	}
 	if err := add(everybody, s, principal{}); err != nil {
@@ -211,5 +214,13 @@ func (s *settings) makeTenants(manager *sessions.Manager, observe tools.Observer
 			return nil, fmt.Errorf("%s: %s: %w", s.loaded.Place(sectionPrincipals), p.name, err)
 		}
 	}
-	return all, nil
+	return made, nil
+}
+
+// tighter is the smaller of two limits, of which 0 is none.
+func tighter(a, b int64) int64 {
+	if a == 0 || b != 0 && b < a {
+		return b
+	}
+	return a
 }

@@ -214,9 +214,9 @@ func (s *settings) logger() *slog.Logger {
 	}
 	opts := &slog.HandlerOptions{Level: level}
 	if s.logFormat == "json" {
-		return slog.New(slog.NewJSONHandler(os.Stderr, opts))
+		return slog.New(requestLog{slog.NewJSONHandler(os.Stderr, opts)})
 	}
-	return slog.New(slog.NewTextHandler(os.Stderr, opts))
+	return slog.New(requestLog{slog.NewTextHandler(os.Stderr, opts)})
 }
 
 // session opens the backend, and with it a session.

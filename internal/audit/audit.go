@@ -1,6 +1,5 @@
 // Package audit keeps a log of who did what in which workspace: one JSON object
-// a line, for every call, every request that was refused, and the beginning and
-// end of sessions and workspaces.
+// a line, for every call and every request that was refused.
 //
 // A line names the path or the command of a call and never what was read,
 // written or printed. A session id gives access, so a line has only a short
@@ -22,13 +21,9 @@ type Kind string
 
 // The kinds of lines.
 const (
-	KindCall           Kind = "call"
-	KindRefused        Kind = "refused" // a request that reached no tool
-	KindSessionBegin   Kind = "session_begin"
-	KindSessionEnd     Kind = "session_end"
-	KindWorkspaceBegin Kind = "workspace_begin" // created, or attached for the first time
-	KindWorkspaceEnd   Kind = "workspace_end"   // stopped or removed
-	KindLost           Kind = "lost"            // lines before this one could not be written
+	KindCall    Kind = "call"
+	KindRefused Kind = "refused" // a request that reached no tool
+	KindLost    Kind = "lost"    // lines before this one could not be written
 )
 
 // Record is one line. Fields that do not apply are left out of it.
@@ -57,10 +52,10 @@ type Record struct {
 	Outcome  string `json:"outcome,omitempty"`
 	// ExitCode of a command that ran to its end.
 	ExitCode *int `json:"exit_code,omitempty"`
-	// Duration of a call, a session or a workspace's use; written in
+	// Duration of a call; written in
 	// milliseconds as duration_ms.
 	Duration time.Duration `json:"-"`
-	// Reason that a request was refused for or that something ended; a word,
+	// Reason that a request was refused for; a word,
 	// never the text of an error, which may hold what a client sent.
 	Reason string `json:"reason,omitempty"`
 	// Status is what HTTP answered.

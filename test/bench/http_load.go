@@ -36,7 +36,7 @@ func (l load) start(ctx context.Context) (stop func() (durations, error), err er
 			return nil, err
 		}
 		conns = append(conns, c)
-		context.AfterFunc(ctx, func() { c.Close() }) //nolint:errcheck // whoever uses it is told
+		context.AfterFunc(ctx, func() { c.Close() })
 	}
 	for i, c := range conns {
 		target := l.Target

@@ -68,6 +68,9 @@ func TestMCPGoOverTheNetwork(t *testing.T) {
 				checkVersion(t, c.version, got)
 			})
 			t.Run("approval", func(t *testing.T) {
+				if c.transport == sse {
+					t.Skip("over SSE mcp-go's client declares that it can ask, and then answers no request of a server")
+				}
 				a := approvalOf(c.version)
 				to := guarded(t, "--permissions", writeFile(t, "rules.yaml", askingRules))
 				a.check(t, driveMCPGoOver(t, to, c.transport, c.version, a.steps, &person{answers: a.answers}))

@@ -69,8 +69,9 @@ func (b *turns) RoundTrip(r *http.Request) (*http.Response, error) {
 			return nil, err
 		}
 	}
-	for range b.targets {
-		i := int(b.turn.Add(1)) % len(b.targets)
+	first := int(b.turn.Add(1))
+	for n := range b.targets {
+		i := (first + n) % len(b.targets)
 		out := r.Clone(r.Context())
 		out.Body = io.NopCloser(bytes.NewReader(body)) // the transport closes it also when it cannot connect
 		out.URL.Scheme, out.URL.Host = b.targets[i].Scheme, b.targets[i].Host

@@ -16,12 +16,12 @@ var ways = map[string]func(c caller, ref string) caller{
 // callsOf are calls that would do something, of each kind.
 var callsOf = map[string]args{
 	"ls":         {},
-	"read_file":  {"path": "secret.txt"},
-	"write_file": {"path": "secret.txt", "content": "changed"},
-	"edit_file":  {"path": "secret.txt", "old_string": "secret", "new_string": "changed"},
+	"read_file":  {"path": "diary.txt"},
+	"write_file": {"path": "diary.txt", "content": "changed"},
+	"edit_file":  {"path": "diary.txt", "old_string": "diary", "new_string": "changed"},
 	"glob":       {"pattern": "**"},
-	"grep":       {"pattern": "secret"},
-	"execute":    {"command": "cat secret.txt; rm -f secret.txt"},
+	"grep":       {"pattern": "diary"},
+	"execute":    {"command": "cat diary.txt; rm -f diary.txt"},
 }
 
 // attempt tries to get at a workspace; it is made again for one that never was.
@@ -102,17 +102,17 @@ func TestAnothersWorkspaceDoesNotExist(t *testing.T) {
 			"that of a session":     alice.open(t),
 		}
 		for what, c := range mine {
-			made := c.write(t, "secret.txt", "secret of alice\n")
+			made := c.write(t, "diary.txt", "diary of alice\n")
 			t.Run(what, func(t *testing.T) {
 				refuseAll(t, bob, made.ref)
-				if got := c.content(t, "secret.txt"); got != "secret of alice" {
+				if got := c.content(t, "diary.txt"); got != "diary of alice" {
 					t.Errorf("the file has %q", got)
 				}
 			})
 			t.Run(what+", by name", func(t *testing.T) { byName(t, s, bob, made.ref) })
 		}
 		t.Run("bob's own is there, and empty", func(t *testing.T) {
-			if got := bob.must(t, "ls", nil); strings.Contains(got.text, "secret") {
+			if got := bob.must(t, "ls", nil); strings.Contains(got.text, "diary") {
 				t.Error(got)
 			}
 		})
@@ -144,7 +144,7 @@ func byName(t *testing.T, s shared, bob caller, ref string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got.ref == ref || strings.Contains(got.text, "secret") {
+		if got.ref == ref || strings.Contains(got.text, "diary") {
 			t.Errorf("the name %q is alice's %s: %v", name, ref, got)
 		}
 		same(t, shape(got.reply, got.ref, name), shape(other.reply, other.ref, nothing))
@@ -156,7 +156,7 @@ func TestAnothersSessionDoesNotExist(t *testing.T) {
 	s := onPostgres(t)
 	p := start(t, s.options)
 	alice := p.as(s.alice).open(t)
-	alice.write(t, "secret.txt", "secret of alice\n")
+	alice.write(t, "diary.txt", "diary of alice\n")
 	listening := alice.listen(t, "/mcp")
 	if listening.status != http.StatusOK {
 		t.Fatalf("alice cannot listen: %d", listening.status)
@@ -166,7 +166,7 @@ func TestAnothersSessionDoesNotExist(t *testing.T) {
 	}
 	attempts := map[string]func(*testing.T, caller) reply{
 		"a call": func(t *testing.T, c caller) reply {
-			return c.send(t, "tools/call", toolParams("read_file", args{"path": "secret.txt"}))
+			return c.send(t, "tools/call", toolParams("read_file", args{"path": "diary.txt"}))
 		},
 		"a list": func(t *testing.T, c caller) reply { return c.send(t, "tools/list", nil) },
 		"the resource": func(t *testing.T, c caller) reply {
@@ -194,7 +194,7 @@ func TestAnothersSessionDoesNotExist(t *testing.T) {
 		"a stateless call that has the header too": func(t *testing.T, c caller) reply {
 			id := c.session
 			c.session = ""
-			return c.withHeader("Mcp-Session-Id", id).send(t, "tools/call", toolParams("read_file", args{"path": "secret.txt"}))
+			return c.withHeader("Mcp-Session-Id", id).send(t, "tools/call", toolParams("read_file", args{"path": "diary.txt"}))
 		},
 	}
 	for who, c := range map[string]caller{"bob": p.as(s.bob), "nobody": p.as(person{}), "a stranger": p.as(newPerson("stranger"))} {
@@ -208,13 +208,13 @@ func TestAnothersSessionDoesNotExist(t *testing.T) {
 				if got.header.Get("Mcp-Session-Id") == alice.session {
 					t.Error("it was given alice's session")
 				}
-				if strings.Contains(string(got.body), "secret of") {
-					t.Errorf("it was told the secret: %s", got.body)
+				if strings.Contains(string(got.body), "diary of") {
+					t.Errorf("it was told what is in the diary: %s", got.body)
 				}
 			})
 		}
 	}
-	if got := alice.content(t, "secret.txt"); got != "secret of alice" {
+	if got := alice.content(t, "diary.txt"); got != "diary of alice" {
 		t.Errorf("alice's file has %q", got)
 	}
 	select {
@@ -273,7 +273,7 @@ func TestAnothersEventStreamDoesNotExist(t *testing.T) {
 	s := onPostgres(t)
 	p := start(t, s.options)
 	alice := p.as(s.alice).sse(t)
-	write := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"write_file","arguments":{"path":"secret.txt","content":"secret"}}}`
+	write := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"write_file","arguments":{"path":"diary.txt","content":"diary"}}}`
 	if got := alice.post(t, write); got.status != http.StatusAccepted {
 		t.Fatalf("a call is answered with %d %s", got.status, got.body)
 	}
@@ -285,7 +285,7 @@ func TestAnothersEventStreamDoesNotExist(t *testing.T) {
 	key, id, _ := strings.Cut(query, "=")
 	for who, c := range map[string]caller{"bob": p.as(s.bob), "nobody": p.as(person{})} {
 		for what, body := range map[string]string{
-			"a call":          `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"execute","arguments":{"command":"rm secret.txt"}}}`,
+			"a call":          `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"execute","arguments":{"command":"rm diary.txt"}}}`,
 			"a cancellation":  `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`,
 			"an answer":       `{"jsonrpc":"2.0","id":1,"result":{}}`,
 			"what is no JSON": `{`,
@@ -309,7 +309,7 @@ func TestAnothersEventStreamDoesNotExist(t *testing.T) {
 	t.Run("a ref over SSE", func(t *testing.T) {
 		ask := func(ref string) string {
 			bob := p.as(s.bob).sse(t)
-			bob.post(t, fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read_file","arguments":{"path":"secret.txt"},"_meta":{"mcp-workspace/ref":%q}}}`, ref))
+			bob.post(t, fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read_file","arguments":{"path":"diary.txt"},"_meta":{"mcp-workspace/ref":%q}}}`, ref))
 			got := bob.data(t)
 			if !strings.Contains(got, `"isError":true`) {
 				t.Errorf("it was not refused: %s", got)
@@ -318,8 +318,8 @@ func TestAnothersEventStreamDoesNotExist(t *testing.T) {
 		}
 		same(t, ask(a.ref), ask(ghost(a.ref)))
 	})
-	alice.post(t, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"read_file","arguments":{"path":"secret.txt"}}}`)
-	if got := alice.data(t); !strings.Contains(got, "secret") || strings.Contains(got, `"isError":true`) {
+	alice.post(t, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"read_file","arguments":{"path":"diary.txt"}}}`)
+	if got := alice.data(t); !strings.Contains(got, "diary") || strings.Contains(got, `"isError":true`) {
 		t.Errorf("alice's next call is answered with %s", got)
 	}
 }

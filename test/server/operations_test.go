@@ -58,7 +58,7 @@ func TestAStoppingServerFinishesWhatRuns(t *testing.T) {
 				}
 				answers <- err
 			}()
-			eventually(t, "the command runs", func() bool { return !c.call(t, "read_file", args{"path": "began-" + era}).failed })
+			eventually(t, "the command runs", func() bool { return !c.another(2).call(t, "read_file", args{"path": "began-" + era}).failed })
 		}
 		p.terminate(t)
 		eventually(t, "it is not ready", func() bool {
@@ -70,7 +70,7 @@ func TestAStoppingServerFinishesWhatRuns(t *testing.T) {
 		if got := callerOf("http://"+metrics, person{}).plain(t, http.MethodGet, "/readyz", ""); got.status != http.StatusServiceUnavailable {
 			t.Errorf("/readyz of the other port is answered with %d", got.status)
 		}
-		for what, c := range map[string]caller{"stateless": bob, "in a session": session} {
+		for what, c := range map[string]caller{"stateless": bob, "in a session": session.another(3)} {
 			got := c.send(t, "tools/call", toolParams("write_file", args{"path": "late.txt", "content": "x"}))
 			if got.status != http.StatusServiceUnavailable {
 				t.Errorf("a new call, %s, is answered with %d %s", what, got.status, got.body)

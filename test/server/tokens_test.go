@@ -99,18 +99,28 @@ func TestTokensThatAreNotGood(t *testing.T) {
 	s := onPostgres(t, "public-url: "+public, fmt.Sprintf("oauth: {issuer: %q, scopes: [workspace]}", login.url))
 	p := start(t, s.options)
 	alice := p.as(s.alice)
-	ref := alice.write(t, "secret.txt", "secret of alice\n").ref
+	ref := alice.write(t, "diary.txt", "diary of alice\n").ref
 	session := alice.open(t).session
-	good := login.token(t, public+"/mcp", nil)
+	good := login.token(t, public, nil)
 
 	carol := p.as(person{token: good})
 	if got := carol.write(t, "a.txt", "carol's"); got.ref == ref {
 		t.Error("carol works in alice's workspace")
 	}
+	t.Run("where good ones come from is told to everybody", func(t *testing.T) {
+		got := p.as(person{}).plain(t, http.MethodGet, "/tools/.well-known/oauth-protected-resource", "")
+		var about struct {
+			Resource string   `json:"resource"`
+			Servers  []string `json:"authorization_servers"`
+		}
+		if err := json.Unmarshal(got.body, &about); err != nil || got.status != http.StatusOK || about.Resource != public || len(about.Servers) != 1 || about.Servers[0] != login.url {
+			t.Errorf("the metadata is %d %s", got.status, got.body)
+		}
+	})
 	t.Run("a good one is nobody else", func(t *testing.T) { refuseAll(t, carol, ref) })
 	t.Run("a subject that is called as a principal is not that one", func(t *testing.T) {
-		c := p.as(person{token: login.token(t, public+"/mcp", map[string]any{"sub": "alice"})})
-		if got := c.must(t, "ls", nil); got.ref == ref || strings.Contains(got.text, "secret") {
+		c := p.as(person{token: login.token(t, public, map[string]any{"sub": "alice"})})
+		if got := c.must(t, "ls", nil); got.ref == ref || strings.Contains(got.text, "diary") {
 			t.Errorf("it is alice: %v", got)
 		}
 	})
@@ -130,20 +140,20 @@ func TestTokensThatAreNotGood(t *testing.T) {
 		"a name":                "alice",
 		"a variable":            "${TOKEN}",
 		"very long":             strings.Repeat("A", 30_000),
-		"expired":               login.token(t, public+"/mcp", map[string]any{"exp": time.Now().Add(-time.Hour).Unix()}),
-		"just expired":          login.token(t, public+"/mcp", map[string]any{"exp": time.Now().Add(-time.Second).Unix()}),
-		"without an end":        login.token(t, public+"/mcp", map[string]any{"exp": nil}),
-		"not valid yet":         login.token(t, public+"/mcp", map[string]any{"nbf": time.Now().Add(time.Hour).Unix()}),
+		"expired":               login.token(t, public, map[string]any{"exp": time.Now().Add(-time.Hour).Unix()}),
+		"just expired":          login.token(t, public, map[string]any{"exp": time.Now().Add(-time.Second).Unix()}),
+		"without an end":        login.token(t, public, map[string]any{"exp": nil}),
+		"not valid yet":         login.token(t, public, map[string]any{"nbf": time.Now().Add(time.Hour).Unix()}),
 		"for another audience":  login.token(t, "https://other.example/mcp", nil),
-		"for the root":          login.token(t, public, nil),
-		"without a subject":     login.token(t, public+"/mcp", map[string]any{"sub": nil}),
-		"of another issuer":     stranger.token(t, public+"/mcp", nil),
-		"in the issuer's name":  stranger.token(t, public+"/mcp", map[string]any{"iss": login.url}),
-		"not signed":            login.sign(t, head, map[string]any{"iss": login.url, "aud": public + "/mcp", "sub": "carol", "exp": time.Now().Add(time.Hour).Unix()}),
+		"for a part of it":       login.token(t, public+"/mcp", nil),
+		"without a subject":     login.token(t, public, map[string]any{"sub": nil}),
+		"of another issuer":     stranger.token(t, public, nil),
+		"in the issuer's name":  stranger.token(t, public, map[string]any{"iss": login.url}),
+		"not signed":            login.sign(t, head, map[string]any{"iss": login.url, "aud": public, "sub": "carol", "exp": time.Now().Add(time.Hour).Unix()}),
 		"signature removed":     good[:strings.LastIndexByte(good, '.')+1],
-		"another's claims":      login.token(t, public+"/mcp", map[string]any{"sub": "x"})[:40] + good[40:],
-		"too small in scope":    login.token(t, public+"/mcp", map[string]any{"scope": "profile"}),
-		"a logout token by typ": login.sign(t, map[string]any{"alg": "ES256", "typ": "logout+jwt", "kid": "one"}, map[string]any{"iss": login.url, "aud": public + "/mcp", "sub": "carol", "scope": "workspace", "exp": time.Now().Add(time.Hour).Unix()}),
+		"another's claims":      login.token(t, public, map[string]any{"sub": "x"})[:40] + good[40:],
+		"too small in scope":    login.token(t, public, map[string]any{"scope": "profile"}),
+		"a logout token by typ": login.sign(t, map[string]any{"alg": "ES256", "typ": "logout+jwt", "kid": "one"}, map[string]any{"iss": login.url, "aud": public, "sub": "carol", "scope": "workspace", "exp": time.Now().Add(time.Hour).Unix()}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -153,13 +163,13 @@ func TestTokensThatAreNotGood(t *testing.T) {
 				want = http.StatusForbidden
 			}
 			nothing := ghost(ref)
-			got := c.withHeader("Mcp-Workspace-Ref", ref).send(t, "tools/call", toolParams("read_file", args{"path": "secret.txt"}))
-			same(t, shape(got), shape(c.withHeader("Mcp-Workspace-Ref", nothing).send(t, "tools/call", toolParams("read_file", args{"path": "secret.txt"}))))
+			got := c.withHeader("Mcp-Workspace-Ref", ref).send(t, "tools/call", toolParams("read_file", args{"path": "diary.txt"}))
+			same(t, shape(got), shape(c.withHeader("Mcp-Workspace-Ref", nothing).send(t, "tools/call", toolParams("read_file", args{"path": "diary.txt"}))))
 			if got.status != want {
 				t.Errorf("it is answered with %d, not %d: %s", got.status, want, got.body)
 			}
 			challenge := got.header.Get("Www-Authenticate")
-			if !strings.HasPrefix(challenge, "Bearer ") || !strings.Contains(challenge, `resource_metadata="http://127.0.0.1/.well-known/oauth-protected-resource/tools/mcp"`) {
+			if !strings.HasPrefix(challenge, "Bearer ") || !strings.Contains(challenge, `resource_metadata="http://127.0.0.1/tools/.well-known/oauth-protected-resource"`) {
 				t.Errorf("the challenge is %q", challenge)
 			}
 			if token != "" && len(token) > 10 && strings.Contains(fmt.Sprint(got), token) {

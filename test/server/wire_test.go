@@ -35,6 +35,7 @@ type caller struct {
 	meta    meta
 	session string // of the era that has them
 	asks    bool   // declares that it can put questions to a person
+	id      int    // of its requests, 1 if 0: calls of a session that run at once need different ones
 	http    *http.Client
 }
 
@@ -69,15 +70,14 @@ type reply struct {
 	body   []byte
 }
 
-// message is the JSON-RPC message of the answer with the id 1, also out of a
-// stream of events.
+// message is the JSON-RPC answer, also out of a stream of events.
 func (r reply) message() (m rpcMessage, err error) {
 	body := r.body
 	if strings.HasPrefix(r.header.Get("Content-Type"), "text/event-stream") {
 		body = nil
 		for _, e := range eventsOf(string(r.body)) {
 			var probe rpcMessage
-			if json.Unmarshal([]byte(e.data), &probe) == nil && string(probe.ID) == "1" && probe.Method == "" {
+			if json.Unmarshal([]byte(e.data), &probe) == nil && probe.Method == "" && len(probe.ID) > 0 {
 				body = []byte(e.data)
 			}
 		}
@@ -158,7 +158,7 @@ func (c caller) request(ctx context.Context, method string, params map[string]an
 	if len(m) > 0 {
 		params["_meta"] = m
 	}
-	body, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+	body, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": max(c.id, 1), "method": method, "params": params})
 	if err != nil {
 		return nil, err
 	}
@@ -202,6 +202,9 @@ func (c caller) do(r *http.Request) (reply, error) {
 	body, err := io.ReadAll(res.Body)
 	return reply{res.StatusCode, res.Header, body}, err
 }
+
+// another has a request id of its own.
+func (c caller) another(id int) caller { c.id = id; return c }
 
 // send makes a request that has to be answered, rightly or not.
 func (c caller) send(t *testing.T, method string, params map[string]any) reply {
@@ -249,7 +252,7 @@ type answer struct {
 }
 
 func (a answer) String() string {
-	return fmt.Sprintf("%d code %q error %q: %s", a.status, a.code, a.err, tail(a.text, 600))
+	return fmt.Sprintf("%d code %q error %q %s: %s", a.status, a.code, a.err, a.header.Get("Www-Authenticate"), tail(a.text, 600))
 }
 
 func toolParams(tool string, a args) map[string]any {
