@@ -153,6 +153,13 @@ func (l *Lazy) Ref() (Ref, bool) {
 	return l.ref, l.ref != (Ref{})
 }
 
+// Unused tells that there is no environment yet, and nothing under way to one.
+func (l *Lazy) Unused() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.ref == (Ref{}) && l.opening == nil
+}
+
 // IsOpen tells whether there is a connection just now.
 func (l *Lazy) IsOpen() bool {
 	l.mu.Lock()
@@ -169,7 +176,7 @@ func (l *Lazy) Rest() error {
 		l.mu.Unlock()
 		return nil
 	}
-	resting := append(l.former, l.ws)
+	resting := append(slices.Clone(l.former), l.ws)
 	l.former, l.ws, l.lost = nil, nil, false
 	l.mu.Unlock()
 	var errs []error

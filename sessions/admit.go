@@ -87,7 +87,7 @@ func (a admission) recount(ctx context.Context, b backends.Backend, ws backends.
 	limit := a.o.tenant.cfg.Limits.Workspaces
 	mine, err := b.List(ctx)
 	if err != nil || len(mine) <= limit {
-		return nil //nolint:nilerr // there was room when it was counted first
+		return nil // where it cannot be counted, there was room before
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishLimit)
 	defer cancel()

@@ -44,8 +44,8 @@ const DefaultIdleClose = 10 * time.Minute
 // DefaultLimits are for a server of moderate size, and DefaultPrincipalLimits for
 // each of its principals. What is 0 there has no limit here.
 var (
-	DefaultLimits          = Limits{Workspaces: 2000, Running: 64, Sessions: 5000, Calls: 256}
-	DefaultPrincipalLimits = Limits{Workspaces: 50, Running: 8, Sessions: 200, Calls: 16, CallsPerSecond: 100}
+	DefaultLimits          = Limits{Workspaces: 2000, Running: 64, Sessions: 5000, Calls: 512}
+	DefaultPrincipalLimits = Limits{Workspaces: 50, Running: 8, Sessions: 500, Calls: 64}
 )
 
 // Manager has all workspaces of a server: it opens them for calls, keeps them
@@ -173,6 +173,9 @@ func (m *Manager) EndSession(ctx context.Context, principal, session string) err
 	}
 	id := sessionID{principal, session}
 	m.over[id] = m.cfg.now()
+	if len(m.over) > 2*maxOver {
+		m.forgetOver()
+	}
 	for _, o := range m.open {
 		if o.target.principal == principal {
 			delete(o.connections, session)

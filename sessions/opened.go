@@ -38,8 +38,9 @@ func (m *Manager) isOpen(x target) bool {
 	return m.findLocked(x) != nil
 }
 
-// findLocked is the open workspace of x. One that was opened by a name serves a
-// ref as well. The caller has the lock.
+// findLocked is the open workspace of x. A session's own serves its ref as well;
+// one that was opened by a name does not, because it is made anew when it is
+// gone, which a ref never does. The caller has the lock.
 func (m *Manager) findLocked(x target) *opened {
 	if o := m.open[x]; o != nil || x.kind != byRef {
 		return o
@@ -49,7 +50,7 @@ func (m *Manager) findLocked(x target) *opened {
 		return nil
 	}
 	for o := range m.byRef[ref] {
-		if o.target.principal == x.principal && !o.ending {
+		if o.target.principal == x.principal && o.target.kind == ownWorkspace && !o.ending {
 			return o
 		}
 	}
@@ -60,6 +61,9 @@ func (m *Manager) findLocked(x target) *opened {
 // It waits while the workspace is being stopped.
 func (m *Manager) acquire(ctx context.Context, t *Tenant, session string, x target, choice Choice) (*tools.Connection, *opened, error) {
 	for {
+		if ctx.Err() != nil { // with its session, for instance
+			return nil, nil, &backends.Error{Code: backends.CodeCancelled, Op: "open", Err: context.Cause(ctx), Message: "the call was cancelled"}
+		}
 		m.mu.Lock()
 		if err := m.servesLocked(x.principal, session); err != nil {
 			m.mu.Unlock()
@@ -194,6 +198,10 @@ func (m *Manager) release(o *opened, caller Caller) {
 		o.idleSince = m.cfg.now()
 		if o.ending {
 			close(o.quiet)
+		} else if o.lazy.Unused() && m.open[o.target] == o {
+			// It has come to nothing: a name that was made up, a limit that is
+			// reached. The next call begins anew.
+			delete(m.open, o.target)
 		}
 	}
 	if o.ref != (backends.Ref{}) {

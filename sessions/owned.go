@@ -112,9 +112,25 @@ func concealed(err error) bool {
 	}
 }
 
+// given are the ids of environments without a name.
+var given = regexp.MustCompile(`^mcpws-[0-9a-f]{12}$`)
+
+// possible tells whether an environment of that id can be the owner's. One with
+// a name has the owner's digest in it, so a guess at somebody else's is answered
+// without asking the engine, which might be busy with it.
+func (o *owned) possible(id string) bool {
+	if o.owner == "" {
+		return true
+	}
+	return given.MatchString(id) || strings.HasPrefix(strings.TrimPrefix(id, "mcpws-"), prefix(o.owner))
+}
+
 // find describes an environment of the owner's.
 func (o *owned) find(ctx context.Context, op string, ref backends.Ref) (backends.Info, error) {
 	started := time.Now()
+	if !o.possible(ref.ID) {
+		return backends.Info{}, conceal(ctx, started, op, ref.String())
+	}
 	info, err := o.inner.Describe(ctx, ref)
 	switch {
 	case err == nil && info.Owner == o.owner:

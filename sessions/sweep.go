@@ -13,8 +13,10 @@ const (
 	// sweepLimit bounds what is done about one workspace.
 	sweepLimit = 2 * time.Minute
 	// overMemory is how long a session that has ended is known as such: longer
-	// than a request that was let in before is on its way.
-	overMemory = time.Hour
+	// than a request that was let in before is on its way. Its requests have
+	// been cancelled, so this is for one that has not noticed yet.
+	overMemory = time.Minute
+	maxOver    = 20_000 // of them
 )
 
 // sweepUntil looks for what is idle or too old until ctx ends.
@@ -50,6 +52,9 @@ func (m *Manager) every() time.Duration {
 // too old.
 func (m *Manager) sweepOnce(ctx context.Context) {
 	m.closeIdle()
+	m.mu.Lock()
+	m.forgetOver()
+	m.mu.Unlock()
 	if m.cfg.IdleStop == 0 && m.cfg.MaxAge == 0 {
 		m.forget(nil)
 		return
@@ -186,8 +191,7 @@ func (m *Manager) closeIdle() {
 	}
 }
 
-// forget drops what is remembered of workspaces that are not there any more,
-// and of sessions that have ended long ago.
+// forget drops what is remembered of workspaces that are not there any more.
 func (m *Manager) forget(there []backends.Info) {
 	is := map[backends.Ref]bool{}
 	for _, i := range there {
@@ -200,8 +204,13 @@ func (m *Manager) forget(there []backends.Info) {
 			delete(m.used, ref)
 		}
 	}
+}
+
+// forgetOver drops what is remembered of sessions that have ended long ago. The
+// caller has the lock.
+func (m *Manager) forgetOver() {
 	for id, when := range m.over {
-		if m.cfg.now().Sub(when) > overMemory {
+		if m.cfg.now().Sub(when) > overMemory || len(m.over) > maxOver {
 			delete(m.over, id)
 		}
 	}

@@ -72,6 +72,38 @@ func testLazy(s *suite) {
 		}
 	})
 
+	s.ownClaim("a connection at rest is opened anew by the next use", func(t *testing.T, b backends.Backend) {
+		l := backends.Create(b, backends.Spec{})
+		closing(t, l)
+		if err := l.Rest(); err != nil || l.IsOpen() {
+			t.Errorf("Rest before the first use: %v, open: %v", err, l.IsOpen())
+		}
+		ws, err := l.Workspace(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		put(t, ws, "f", "text")
+		for range 2 {
+			if err := l.Rest(); err != nil {
+				t.Errorf("Rest: %v", err)
+			}
+			if ref, ok := l.Ref(); l.IsOpen() || !ok || ref != ws.Ref() {
+				t.Errorf("at rest it is open: %v, and %v (%v)", l.IsOpen(), ref, ok)
+			}
+		}
+		again, err := l.Workspace(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantFile(t, again, "f", "text")
+		if again.Ref() != ws.Ref() || !l.IsOpen() {
+			t.Errorf("opened anew is %v (open: %v), want %v", again.Ref(), l.IsOpen(), ws.Ref())
+		}
+		if got := infos(t, b); len(got) != 1 {
+			t.Errorf("List shows %+v, want one environment", got)
+		}
+	})
+
 	s.ownClaim("first uses at once share one environment", func(t *testing.T, b backends.Backend) {
 		slow := hold(b)
 		l := backends.Create(slow, backends.Spec{})

@@ -85,6 +85,17 @@ func TestEngineThatDoesNotAnswer(t *testing.T) {
 		"Destroy": func(ctx context.Context) error {
 			return b.Destroy(ctx, backends.Ref{Provider: docker.Provider, ID: "mcpws-x"})
 		},
+		"Describe": func(ctx context.Context) error {
+			_, err := b.Describe(ctx, backends.Ref{Provider: docker.Provider, ID: "mcpws-x"})
+			return err
+		},
+		"Stop": func(ctx context.Context) error {
+			return b.Stop(ctx, backends.Ref{Provider: docker.Provider, ID: "mcpws-x"})
+		},
+		"InUse": func(ctx context.Context) error {
+			_, err := b.InUse(ctx, backends.Ref{Provider: docker.Provider, ID: "mcpws-x"})
+			return err
+		},
 		"List":  func(ctx context.Context) error { _, err := b.List(ctx); return err },
 		"Prune": func(ctx context.Context) error { _, err := b.Prune(ctx, docker.Prune{}); return err },
 	} {

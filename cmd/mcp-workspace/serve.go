@@ -100,7 +100,7 @@ func (s *settings) assemble(ctx context.Context, f *serveFlags) (v *service, err
 	}
 	v.onClose(tracing.Shutdown)
 
-	all := s.serve.limits.over(defaultLimits)
+	all := s.serve.limits.over(sessions.DefaultLimits)
 	s.scope = serveScope
 	manager := sessions.NewManager(sessions.ManagerConfig{
 		Shared: shared, Limits: all, IdleStop: f.idleStop, MaxAge: f.maxAge, Served: s.serves(f.noAuth), Logger: v.log,

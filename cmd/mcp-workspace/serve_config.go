@@ -35,12 +35,6 @@ func (c *serveConfig) sections() map[string]any {
 	return map[string]any{sectionPrincipals: &c.principals, sectionOAuth: &c.oauth, sectionLimits: &c.limits, sectionPerPrincipal: &c.perPrincipal}
 }
 
-// Limits where nothing is configured.
-var (
-	defaultLimits       = sessions.Limits{Sessions: 10_000, Calls: 512}
-	defaultPerPrincipal = sessions.Limits{Workspaces: 50, Running: 10, Sessions: 1000, Calls: 64}
-)
-
 // principals are those that tokens, or subjects of OAuth, stand for.
 type principals []principal
 

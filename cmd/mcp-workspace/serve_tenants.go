@@ -186,11 +186,11 @@ func (b *shared) Close() error {
 // makeTenants makes the servers of all principals.
 func (s *settings) makeTenants(manager *sessions.Manager, observe tools.Observer, more []server.ServerOption) (tenants, error) {
 	made := tenants{}
-	all := s.serve.limits.over(defaultLimits)
+	all := s.serve.limits.over(sessions.DefaultLimits)
 	log := s.logger()
 	st := &stores{opened: map[string]*shared{}}
 	add := func(name string, own *settings, p principal) error {
-		limits := p.limits.over(s.serve.perPrincipal.over(defaultPerPrincipal))
+		limits := p.limits.over(s.serve.perPrincipal.over(sessions.DefaultPrincipalLimits))
 		limits.Output = tighter(limits.Output, all.Output)
 		limits.FileSize = tighter(limits.FileSize, all.FileSize)
 		rules, err := own.ruleset()
