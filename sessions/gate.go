@@ -21,7 +21,7 @@ type BusyError struct {
 }
 
 func (e *BusyError) Error() string {
-	return fmt.Sprintf("%s; try again in %v", e.Reason, e.RetryAfter)
+	return fmt.Sprintf("%s; try again in %v", e.Reason, max(e.RetryAfter.Round(time.Second), time.Second))
 }
 
 // GateConfig says how much a [Gate] lets in.

@@ -93,6 +93,9 @@ func merge(asked tools.Asked, c Caller) (tools.Asked, error) {
 // be made by.
 func (t *Tenant) resolve(ctx context.Context, caller Caller, asked tools.Asked, choice Choice) (target, Choice, error) {
 	x := target{principal: caller.Principal}
+	if asked.Ref != "" && asked.Name != "" {
+		return x, choice, backends.Errorf(backends.CodeInvalidArgument, "call", "", "the request names a workspace by its ref %q and by the name %q; give one of them", asked.Ref, asked.Name)
+	}
 	switch {
 	case asked.Ref != "":
 		x.kind, x.id = byRef, asked.Ref

@@ -92,6 +92,7 @@ type HTTP struct {
 
 	questionTime time.Duration // tests lower it
 	bodyGrace    time.Duration // tests lower it
+	sseHeld      int64         // tests lower it
 
 	once sync.Once
 	hub  *hub
@@ -152,6 +153,7 @@ type hub struct {
 	writeTimeout   time.Duration
 	questionTime   time.Duration
 	bodyGrace      time.Duration
+	sseHeld        int64
 
 	prefix    string // path of PublicURL, without a slash at its end
 	hosts     map[string]bool
@@ -179,6 +181,7 @@ func newHub(cfg *HTTP) *hub {
 		writeTimeout:   orDefault(cfg.WriteTimeout, DefaultWriteTimeout),
 		questionTime:   orDefault(cfg.questionTime, questionTime),
 		bodyGrace:      orDefault(cfg.bodyGrace, bodyGrace),
+		sseHeld:        orDefault(cfg.sseHeld, maxSSEHeld),
 		hosts:          map[string]bool{},
 		origins:        map[string]bool{},
 		events:         newEventStore(eventLimits),

@@ -96,7 +96,8 @@ func (h *hub) reply(w http.ResponseWriter, a answer) {
 		}
 		return
 	}
-	if err := writePieces(w, http.NewResponseController(w), a.body, h.writeTimeout); err != nil {
+	control := http.NewResponseController(w)
+	if err := writePieces(w, control, a.body, func() error { return setWriteDeadline(control, time.Now().Add(h.writeTimeout)) }); err != nil {
 		h.log.Debug("an answer could not be written", "error", err)
 	}
 }

@@ -43,11 +43,15 @@ func (b *budget) take(principal string, n int64) bool {
 	return true
 }
 
-func (b *budget) give(principal string, n int64) {
+func (b *budget) give(principal string, n int64) { b.add(principal, -n) }
+
+// add counts n bytes that have been let in already, or, below 0, ones that are
+// not held any more.
+func (b *budget) add(principal string, n int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.all -= n
-	if b.each[principal] -= n; b.each[principal] == 0 {
+	b.all += n
+	if b.each[principal] += n; b.each[principal] == 0 {
 		delete(b.each, principal)
 	}
 }
@@ -72,51 +76,66 @@ func (h *hub) readBody(w http.ResponseWriter, r *http.Request, principal string)
 	if size < 0 {
 		size = h.maxBody
 	}
-	if !h.bodies.take(principal, size) {
-		refused = refusal(http.StatusServiceUnavailable, nil, transportError, "the server holds as many messages as it can; try again")
-		refused.retry = time.Second
-		return nil, 0, refused, false
-	}
 	defer func() {
 		if !ok {
-			h.bodies.give(principal, size)
+			h.bodies.give(principal, held)
+			held = 0
 		}
 	}()
 	control := http.NewResponseController(w)
 	limit := h.bodyGrace + time.Duration(float64(size)/bodyRate*float64(time.Second))
 	// Without deadlines, as in a test's recorder, there is nothing to wait for.
 	_ = control.SetReadDeadline(time.Now().Add(limit))
-	if r.ContentLength >= 0 {
-		body = make([]byte, 0, r.ContentLength+1) // one more, for the end to be seen
-	}
-	body, err := readAll(http.MaxBytesReader(w, r.Body, h.maxBody), body)
+	body, err := readAll(http.MaxBytesReader(w, r.Body, h.maxBody), r.ContentLength, func(n int64) bool {
+		taken := h.bodies.take(principal, n)
+		if taken {
+			held += n
+		}
+		return taken
+	})
 	var over *http.MaxBytesError
 	switch {
 	case errors.As(err, &over):
-		return nil, 0, tooLarge, false
+		return nil, held, tooLarge, false
+	case errors.Is(err, errNoRoom):
+		w.Header().Set("Connection", "close")
+		refused = refusal(http.StatusServiceUnavailable, nil, transportError, "the server holds as many messages as it can; try again")
+		refused.retry = time.Second
+		return nil, held, refused, false
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		w.Header().Set("Connection", "close")
-		return nil, 0, refusal(http.StatusRequestTimeout, nil, mcp.INVALID_REQUEST, "the body took too long to arrive"), false
+		return nil, held, refusal(http.StatusRequestTimeout, nil, mcp.INVALID_REQUEST, "the body took too long to arrive"), false
 	case err != nil && r.Context().Err() != nil, errors.Is(err, io.ErrUnexpectedEOF):
-		return nil, 0, answer{}, false
+		return nil, held, answer{}, false
 	case err != nil:
 		w.Header().Set("Connection", "close")
-		return nil, 0, refusal(http.StatusBadRequest, nil, mcp.PARSE_ERROR, "the body could not be read"), false
+		return nil, held, refusal(http.StatusBadRequest, nil, mcp.PARSE_ERROR, "the body could not be read"), false
 	}
 	// The server reads on to see whether the client is there.
 	_ = control.SetReadDeadline(time.Time{})
-	return body, size, answer{}, true
+	return body, held, answer{}, true
 }
 
-// readAll reads r to its end, growing what it holds with what has come, not
-// with what was announced.
-func readAll(r io.Reader, b []byte) ([]byte, error) {
-	if cap(b) > 1<<20 {
-		b = make([]byte, 0, 1<<20)
+var errNoRoom = errors.New("too many bytes of messages are held")
+
+// readAll reads r to its end. It takes memory for what has come, not for what
+// was announced, and asks take before it does.
+func readAll(r io.Reader, announced int64, take func(n int64) bool) ([]byte, error) {
+	size := int64(4 << 10)
+	if announced >= 0 {
+		size = min(announced, 64<<10) + 1 // one more, for the end to be seen
 	}
+	if !take(size) {
+		return nil, errNoRoom
+	}
+	b := make([]byte, 0, size)
 	for {
 		if len(b) == cap(b) {
-			b = append(b, 0)[:len(b)]
+			if !take(size) {
+				return nil, errNoRoom
+			}
+			b = append(make([]byte, 0, 2*size), b...)
+			size *= 2
 		}
 		n, err := r.Read(b[len(b):cap(b)])
 		b = b[:len(b)+n]

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"runtime/debug"
 	"strconv"
-	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
@@ -23,6 +22,7 @@ type exchange struct {
 	id      []byte // raw JSON; nil of a notification
 	key     string // see idKey
 	method  string
+	ctx     context.Context
 	cancel  context.CancelCauseFunc
 	view    sessionView
 	pass    gatePass
@@ -32,59 +32,17 @@ type exchange struct {
 // response of this request.
 type sessionView struct {
 	requestSession
-	x *exchange
-
-	once    sync.Once
-	notes   chan mcp.JSONRPCNotification
-	stop    chan struct{}
-	pumped  chan struct{}
-	flushed sync.Once
+	x     *exchange
+	notes notes
 }
 
-// NotificationChannel is asked for before each notification, of which most
-// calls have none.
+// NotificationChannel is where mcp-go sends what the call has to say.
 func (v *sessionView) NotificationChannel() chan<- mcp.JSONRPCNotification {
-	v.once.Do(func() {
-		v.notes = make(chan mcp.JSONRPCNotification, 256)
-		v.stop, v.pumped = make(chan struct{}), make(chan struct{})
-		go v.pump()
-	})
-	return v.notes
-}
-
-// pump writes notifications until the call has ended.
-func (v *sessionView) pump() {
-	defer close(v.pumped)
-	for {
-		select {
-		case n := <-v.notes:
-			v.x.notify(n)
-		case <-v.stop:
-			for {
-				select {
-				case n := <-v.notes:
-					v.x.notify(n)
-				default:
-					return
-				}
-			}
-		}
-	}
+	return v.notes.channel(v.x.notify)
 }
 
 // flush writes what the call has sent so far. Later notifications are lost.
-func (v *sessionView) flush() {
-	v.once.Do(func() {
-		// A handler that goes on after its answer finds a channel all the same.
-		v.notes = make(chan mcp.JSONRPCNotification, 1)
-	})
-	v.flushed.Do(func() {
-		if v.stop != nil {
-			close(v.stop)
-			<-v.pumped
-		}
-	})
-}
+func (v *sessionView) flush() { v.notes.flush() }
 
 func (x *exchange) notify(n mcp.JSONRPCNotification) {
 	data, err := marshalNotification(n)
@@ -170,16 +128,17 @@ func (x *exchange) ask(ctx context.Context, method mcp.MCPMethod, params any) ([
 		}
 		err = context.Cause(ctx)
 	}
-	return raw, errors.Join(err, x.comeBack(ctx))
+	return raw, errors.Join(err, x.comeBack())
 }
 
-// comeBack enters the gate again.
-func (x *exchange) comeBack(ctx context.Context) error {
+// comeBack enters the gate again, in the time of the call: that of its question
+// may be up.
+func (x *exchange) comeBack() error {
 	gate := x.hub.cfg.Gate
-	if gate == nil || ctx.Err() != nil {
+	if gate == nil {
 		return nil
 	}
-	return x.pass.comeBack(ctx, func(ctx context.Context) (func(), error) {
+	return x.pass.comeBack(x.ctx, func(ctx context.Context) (func(), error) {
 		return gate.Enter(ctx, x.session.principal, x.method)
 	})
 }
@@ -188,6 +147,7 @@ func (x *exchange) comeBack(ctx context.Context) error {
 // buf when that is large enough.
 func (x *exchange) run(ctx context.Context, buf []byte) answer {
 	h := x.hub
+	x.ctx = ctx
 	if x.id != nil {
 		if !x.session.begin(x) {
 			return refusal(http.StatusBadRequest, x.id, mcp.INVALID_REQUEST, fmt.Sprintf(
@@ -196,7 +156,7 @@ func (x *exchange) run(ctx context.Context, buf []byte) answer {
 		defer x.session.finished(x)
 	}
 	if h.cfg.Gate != nil {
-		leave, err := h.cfg.Gate.Enter(ctx, x.session.principal, x.method)
+		leave, err := h.cfg.Gate.Enter(ctx, x.session.principal, gated(x.id, x.method))
 		if err != nil {
 			return h.refuseBusy(x.id, err)
 		}

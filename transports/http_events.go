@@ -12,37 +12,49 @@ import (
 
 // eventLimits are what is kept of events, so that a client whose connection
 // broke can ask for them again.
-var eventLimits = storeLimits{stream: 4 << 20, session: 8 << 20, all: 128 << 20, age: 5 * time.Minute}
+var eventLimits = storeLimits{stream: 4 << 20, session: 8 << 20, principal: 32 << 20, all: 256 << 20, age: 5 * time.Minute}
 
 // storeLimits are bytes, and how long an event is kept.
 type storeLimits struct {
-	stream, session, all int64
-	age                  time.Duration
+	stream, session, principal, all int64
+	age                             time.Duration
 }
 
 // eventOverhead is what an event costs beside its data, in bytes.
 const eventOverhead = 256
 
 // eventStore holds the events of all sessions. When there are too many, the
-// oldest go first, of the stream, the session or all.
+// oldest go first, of the stream, the session, the principal or all.
 type eventStore struct {
 	limits storeLimits
 
 	mu    sync.Mutex
+	by    map[string]*principalEvents
 	order list.List // of *event, oldest first
 	bytes int64
 	timer *time.Timer // for the oldest event's age; nil while there is none
 }
 
-func newEventStore(limits storeLimits) *eventStore { return &eventStore{limits: limits} }
+func newEventStore(limits storeLimits) *eventStore {
+	return &eventStore{limits: limits, by: map[string]*principalEvents{}}
+}
+
+// principalEvents are those of one principal's sessions.
+type principalEvents struct {
+	name     string
+	sessions int
+	order    list.List // of *event, oldest first
+	bytes    int64
+}
 
 // event is one message that was, or was to be, written.
 type event struct {
-	stream              *eventStream
-	n                   int64
-	data                []byte
-	at                  time.Time
-	inAll, inItsSession *list.Element
+	stream *eventStream
+	n      int64
+	data   []byte
+	at     time.Time
+
+	inAll, inItsSession, inItsPrincipal *list.Element
 }
 
 func (e *event) size() int64 { return int64(len(e.data)) + eventOverhead }
@@ -51,6 +63,7 @@ func (e *event) size() int64 { return int64(len(e.data)) + eventOverhead }
 // streams, are guarded by the store's mu.
 type sessionEvents struct {
 	store   *eventStore
+	owner   *principalEvents
 	order   list.List // of *event, oldest first
 	bytes   int64
 	last    int64 // stream number
@@ -58,7 +71,18 @@ type sessionEvents struct {
 	purged  bool
 }
 
-func (s *eventStore) session() *sessionEvents { return &sessionEvents{store: s} }
+// session begins to keep events for a session, until it is purged.
+func (s *eventStore) session(principal string) *sessionEvents {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	owner := s.by[principal]
+	if owner == nil {
+		owner = &principalEvents{name: principal}
+		s.by[principal] = owner
+	}
+	owner.sessions++
+	return &sessionEvents{store: s, owner: owner}
+}
 
 // eventStream is a sequence of events, from number 0 on.
 type eventStream struct {
@@ -100,13 +124,17 @@ func (st *eventStream) add(data []byte) (id string, n int64) {
 		return eventID(st.number, e.n), e.n
 	}
 	st.kept = append(st.kept, e)
-	e.inAll, e.inItsSession = s.order.PushBack(e), st.of.order.PushBack(e)
+	owner := st.of.owner
+	e.inAll, e.inItsSession, e.inItsPrincipal = s.order.PushBack(e), st.of.order.PushBack(e), owner.order.PushBack(e)
 	s.count(e, e.size())
 	for st.bytes > s.limits.stream {
 		s.drop(st.kept[0])
 	}
 	for st.of.bytes > s.limits.session {
 		s.drop(st.of.order.Front().Value.(*event))
+	}
+	for owner.bytes > s.limits.principal {
+		s.drop(owner.order.Front().Value.(*event))
 	}
 	for s.bytes > s.limits.all {
 		s.drop(s.order.Front().Value.(*event))
@@ -123,6 +151,7 @@ func eventID(stream, n int64) string {
 func (s *eventStore) count(e *event, size int64) {
 	s.bytes += size
 	e.stream.of.bytes += size
+	e.stream.of.owner.bytes += size
 	e.stream.bytes += size
 }
 
@@ -133,6 +162,7 @@ func (s *eventStore) drop(e *event) {
 	st.kept = st.kept[1:]
 	s.order.Remove(e.inAll)
 	st.of.order.Remove(e.inItsSession)
+	st.of.owner.order.Remove(e.inItsPrincipal)
 	s.count(e, -e.size())
 	st.forget()
 }
@@ -240,5 +270,10 @@ func (s *sessionEvents) purge() {
 		st.signal()
 	}
 	s.streams = nil
-	s.purged = true
+	if !s.purged {
+		s.purged = true
+		if s.owner.sessions--; s.owner.sessions == 0 {
+			delete(s.store.by, s.owner.name)
+		}
+	}
 }

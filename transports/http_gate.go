@@ -2,6 +2,7 @@ package transports
 
 import (
 	"context"
+	"strings"
 
 	"github.com/mcp-workspace/mcp-workspace/sessions"
 )
@@ -17,3 +18,12 @@ type Gate interface {
 // BusyError says that a request was not handled because there is too much to
 // do.
 type BusyError = sessions.BusyError
+
+// gated is the method that a gate is asked for. A request is none of the
+// notifications that go free, whatever it calls itself.
+func gated(id []byte, method string) string {
+	if id != nil && strings.HasPrefix(method, "notifications/") {
+		return "unknown"
+	}
+	return method
+}

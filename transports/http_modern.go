@@ -2,6 +2,7 @@ package transports
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"net/http"
 	"runtime/debug"
@@ -19,6 +20,7 @@ func (h *hub) modernServer(srv *server.MCPServer) *server.StreamableHTTPServer {
 	}
 	s, _ := h.modern.LoadOrStore(srv, server.NewStreamableHTTPServer(srv,
 		server.WithSessionIdManager(noSessions{}),
+		server.WithHTTPContextFunc(withModernSession(srv)),
 		server.WithStreamableHTTPLogger(h.log)))
 	return s.(*server.StreamableHTTPServer)
 }
@@ -70,6 +72,11 @@ func (h *hub) serveModern(w http.ResponseWriter, r *http.Request, client *Client
 
 	p, ctx := h.newPost(w, r, nil)
 	out := &modernWriter{post: p, header: http.Header{}, id: env.id}
+	out.session.out = out
+	out.unacknowledged = listen
+	if !listen { // what mcp-go broadcasts reaches only the session that it has made itself
+		ctx = context.WithValue(ctx, modernSessionKey{}, &out.session)
+	}
 	defer out.end() // also when the goroutine ends
 	defer func() {
 		if v := recover(); v != nil {
@@ -79,7 +86,7 @@ func (h *hub) serveModern(w http.ResponseWriter, r *http.Request, client *Client
 	var pass gatePass
 	defer pass.giveBack()
 	if h.cfg.Gate != nil {
-		leave, err := h.cfg.Gate.Enter(ctx, client.Principal, env.method)
+		leave, err := h.cfg.Gate.Enter(ctx, client.Principal, gated(env.id, env.method))
 		if err != nil {
 			p.finish(h.refuseBusy(env.id, err))
 			return
@@ -100,14 +107,20 @@ func (h *hub) serveModern(w http.ResponseWriter, r *http.Request, client *Client
 // modernWriter is what mcp-go writes a response to. It passes events on, and
 // keeps an answer that is not one until post can say how it goes out.
 type modernWriter struct {
+	session modernSession
+
 	post   *post
 	id     []byte
 	header http.Header
 
-	status   int
-	events   bool
-	body     []byte
-	returned bool
+	status int
+	events bool
+	// unacknowledged tells that a subscription has not been acknowledged yet:
+	// mcp-go can lose that when it ends in the same moment, for it has nothing
+	// to send.
+	unacknowledged bool
+	body           []byte
+	returned       bool
 }
 
 // Header is not that of the response, which may have been sent already.
@@ -125,6 +138,9 @@ func (m *modernWriter) WriteHeader(status int) {
 // once. It reports no failure: the end of the request's context does.
 func (m *modernWriter) Write(b []byte) (int, error) {
 	if m.events {
+		if m.unacknowledged && bytes.Contains(b, []byte(mcp.MethodNotificationSubscriptionsAcknowledged)) {
+			m.unacknowledged = false
+		}
 		return len(b), m.post.passOn(b)
 	}
 	m.body = append(m.body, b...)
@@ -136,8 +152,19 @@ func (m *modernWriter) Flush() {}
 
 func (m *modernWriter) CanStream() bool { return m.post.takesSSE }
 
+// notify writes a notification of the request.
+func (m *modernWriter) notify(n mcp.JSONRPCNotification) {
+	data, err := marshalNotification(n)
+	if err != nil {
+		m.post.hub.log.Error("a notification could not be encoded", "method", n.Method, "error", err)
+		return
+	}
+	m.post.send(data) // or the client takes none, or is gone
+}
+
 // end finishes the response.
 func (m *modernWriter) end() {
+	m.session.notes.flush()
 	a := answer{status: m.status, body: bytes.TrimSpace(m.body)}
 	switch {
 	case !m.returned:
@@ -146,6 +173,9 @@ func (m *modernWriter) end() {
 		a = answer{status: http.StatusOK}
 	case m.status == 0:
 		a.status = http.StatusAccepted
+	case m.unacknowledged && m.status == http.StatusOK:
+		m.post.send(fmt.Appendf(nil, `{"jsonrpc":"2.0","method":%q,"params":{"_meta":{%q:%s},"notifications":{}}}`,
+			mcp.MethodNotificationSubscriptionsAcknowledged, mcp.MetaKeySubscriptionID, m.id))
 	case len(a.body) > 0 && m.header.Get("Content-Type") != "application/json":
 		a = refusal(m.status, m.id, transportError, string(a.body))
 	}

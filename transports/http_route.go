@@ -69,6 +69,9 @@ func (w *watched) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 // was an answer.
 const statusGone = 499
 
+// unreadTime is how long the body of a request that is refused may take.
+const unreadTime = 5 * time.Second
+
 // ServeHTTP answers a request.
 func (h *hub) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	began := time.Now()
@@ -96,7 +99,13 @@ func (h *hub) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 		}
 	}()
 	// What an earlier request on the connection has set must not end this one.
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
+	control := http.NewResponseController(w)
+	_ = control.SetWriteDeadline(time.Time{})
+	if r.ContentLength != 0 {
+		// A body that nobody reads is read by net/http, before the answer to it
+		// goes out. Whoever does read it gives it the time that it needs.
+		_ = control.SetReadDeadline(time.Now().Add(unreadTime))
+	}
 	switch route {
 	case routeHealth:
 		h.serveHealth(w, r, func(context.Context) error { return nil })
@@ -110,7 +119,7 @@ func (h *hub) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	}
 	switch route {
 	case routeMetadata:
-		h.delegate(w, r, h.cfg.Metadata)
+		h.delegate(w, h.withoutPrefix(r), h.cfg.Metadata)
 		return
 	case routeOther:
 		h.reply(w, refusal(http.StatusNotFound, nil, transportError, "there is nothing here; MCP is at "+h.publicPrefix(r)+routeMCP))
@@ -118,6 +127,12 @@ func (h *hub) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	}
 	var ok bool
 	if client, ok = h.authenticate(w, r); !ok {
+		return
+	}
+	if r.Method == http.MethodGet && r.ContentLength != 0 {
+		// It would keep the server from seeing that the client has left.
+		w.Header().Set("Connection", "close")
+		h.reply(w, refusal(http.StatusBadRequest, nil, transportError, "a GET has no body here"))
 		return
 	}
 	switch route {
@@ -188,13 +203,29 @@ func (h *hub) authenticate(w http.ResponseWriter, r *http.Request) (*Client, boo
 		if c := refused.Challenge(); c != "" {
 			w.Header().Set("WWW-Authenticate", c)
 		}
-		status := refused.Status()
-		h.reply(w, refusal(status, nil, transportError, strings.ToLower(http.StatusText(status))))
+		a := refusal(refused.Status(), nil, transportError, refused.Error())
+		var later interface{ RetryAfter() time.Duration }
+		if errors.As(err, &later) {
+			a.retry = later.RetryAfter()
+		}
+		h.reply(w, a)
 		return nil, false
 	}
 	h.log.Error("a client could not be authenticated", "request", r.Header.Get(requestIDHeader), "error", err)
 	h.reply(w, refusal(http.StatusInternalServerError, nil, mcp.INTERNAL_ERROR, "the server could not find out who you are; its log says why"))
 	return nil, false
+}
+
+// withoutPrefix is r as a proxy would pass it on that takes the public prefix
+// off.
+func (h *hub) withoutPrefix(r *http.Request) *http.Request {
+	rest, ok := strings.CutPrefix(r.URL.Path, h.prefix)
+	if h.prefix == "" || !ok || !strings.HasPrefix(rest, "/") {
+		return r
+	}
+	bare := r.Clone(r.Context())
+	bare.URL.Path, bare.URL.RawPath = rest, ""
+	return bare
 }
 
 // delegate lets another handler answer.

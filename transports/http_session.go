@@ -50,9 +50,10 @@ func (h *hub) newSession(principal string, srv *server.MCPServer) (*httpSession,
 		hub:       h,
 		principal: principal,
 		server:    srv,
-		events:    h.events.session(),
+		events:    h.events.session(principal),
 		users:     1,
 	}
+	s.asked.limit = maxAsked
 	s.ctx, s.cancel = context.WithCancelCause(h.ctx)
 	if err := srv.RegisterSession(s.ctx, s); err != nil {
 		s.cancel(err)

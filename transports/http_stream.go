@@ -23,6 +23,10 @@ type eventWriter struct {
 	last   time.Time // of the last write
 	err    error     // of the first write that failed, or errStreamEnded
 	buffer []byte
+
+	ending  sync.Mutex // not held while something is written
+	aborted bool
+	ended   bool // the response must not be touched any more
 }
 
 // comment is what clients and proxies see of a stream that has nothing to say.
@@ -49,10 +53,11 @@ func (h *hub) newEventWriter(w http.ResponseWriter) *eventWriter {
 // but takes what it is sent keeps its connection.
 const pieceSize = 256 << 10
 
-// writePieces writes b and flushes it, each piece under a deadline of its own.
-func writePieces(w http.ResponseWriter, control *http.ResponseController, b []byte, timeout time.Duration) error {
+// writePieces writes b and flushes it, each piece after extend has given it a
+// deadline.
+func writePieces(w http.ResponseWriter, control *http.ResponseController, b []byte, extend func() error) error {
 	for {
-		if err := setWriteDeadline(control, time.Now().Add(timeout)); err != nil {
+		if err := extend(); err != nil {
 			return err
 		}
 		piece := b[:min(len(b), pieceSize)]
@@ -80,11 +85,11 @@ func (e *eventWriter) write(b []byte) error {
 	if e.err != nil {
 		return e.err
 	}
-	err := writePieces(e.w, e.control, b, e.timeout)
+	err := writePieces(e.w, e.control, b, func() error { return e.setDeadline(time.Now().Add(e.timeout)) })
 	if err == nil {
 		// Over HTTP/2 a deadline ends the stream when it passes, whether or
 		// not something is being written then: it has to go again at once.
-		err = setWriteDeadline(e.control, time.Time{})
+		err = e.setDeadline(time.Time{})
 	}
 	e.last = time.Now()
 	if err != nil {
@@ -137,9 +142,26 @@ func (e *eventWriter) beat() {
 	}
 }
 
-// abort makes a write that blocks fail, and those that follow.
+// setDeadline sets the deadline of writes, unless they are to fail.
+func (e *eventWriter) setDeadline(t time.Time) error {
+	e.ending.Lock()
+	defer e.ending.Unlock()
+	if e.aborted {
+		return errStreamEnded
+	}
+	return setWriteDeadline(e.control, t)
+}
+
+// abort makes a write that blocks fail, and those that follow. It can come at
+// any time, also when the response is over.
 func (e *eventWriter) abort() {
-	_ = e.control.SetWriteDeadline(time.Unix(1, 0)) // nothing to do where there are none
+	e.ending.Lock()
+	defer e.ending.Unlock()
+	if e.ended || e.aborted {
+		return
+	}
+	e.aborted = true
+	_ = setWriteDeadline(e.control, time.Unix(1, 0)) // a connection that is gone needs none
 }
 
 // end waits for a write in progress. Nothing is written after it.
@@ -152,6 +174,9 @@ func (e *eventWriter) end() {
 	if e.err == nil {
 		e.err = errStreamEnded
 		// For what net/http writes after the last event.
-		_ = e.control.SetWriteDeadline(time.Now().Add(e.timeout))
+		_ = e.setDeadline(time.Now().Add(e.timeout)) // a connection that is gone needs none
 	}
+	e.ending.Lock()
+	defer e.ending.Unlock()
+	e.ended = true
 }

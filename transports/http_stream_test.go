@@ -218,24 +218,6 @@ func TestHTTPBrokenConnections(t *testing.T) {
 	})
 }
 
-func TestHTTPCancellationOfAnotherClientIsIgnored(t *testing.T) {
-	s := newSite(t, nil)
-	done := make(chan httpReply)
-	go func() {
-		done <- s.do("POST", "/mcp", modernTool("1", "wait", `{"name":"a"}`), modernHeaders("tools/call", "wait")...)
-	}()
-	s.waitStarted("a")
-	r := s.do("POST", "/mcp", `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`,
-		modernHeaders("notifications/cancelled", "", "Authorization: Bearer bob")...)
-	if r.status != 202 {
-		t.Errorf("%d %s", r.status, r.body)
-	}
-	s.f.open("a")
-	if r := <-done; r.message(t).text() != "waited a" {
-		t.Errorf("%s", r.body)
-	}
-}
-
 func TestHTTPListening(t *testing.T) {
 	s := newSite(t, func(h *HTTP) { h.Heartbeat = 20 * time.Millisecond })
 	v := s.visit("alice", mcp.ProtocolVersion20251125, "{}")
@@ -284,7 +266,7 @@ func TestHTTPListening(t *testing.T) {
 	if e := again.any(); e.comment == "" {
 		t.Errorf("%+v", e)
 	}
-	t.Run("more than a few end the oldest", func(t *testing.T) {
+	t.Run("more than a few end the oldest", func(*testing.T) {
 		for range maxListeners {
 			v.open("GET", "")
 		}
@@ -295,60 +277,6 @@ func TestHTTPListening(t *testing.T) {
 			t.Errorf("%d", r.status)
 		}
 	})
-}
-
-func TestHTTPSubscriptionsListen(t *testing.T) {
-	s := newSite(t, func(h *HTTP) { h.Heartbeat = 20 * time.Millisecond })
-	body := modernBody("1", "subscriptions/listen", `"notifications":{"toolsListChanged":true}`)
-	st := s.open("POST", "/mcp", body, modernHeaders("subscriptions/listen", "")...)
-	if m := st.message(); m.Method != "notifications/subscriptions/acknowledged" {
-		t.Fatalf("%s", m.line)
-	}
-	if e := st.any(); e.comment == "" {
-		t.Errorf("%+v", e)
-	}
-	s.f.AddTool(mcp.NewTool("new"), nil)
-	if m := st.message(); m.Method != "notifications/tools/list_changed" {
-		t.Errorf("%s", m.line)
-	}
-	if r := s.do("POST", "/mcp", body, modernHeaders("subscriptions/listen", "", "Accept: application/json")...); r.status != 406 {
-		t.Errorf("without a stream: %d %s", r.status, r.body)
-	}
-	// It keeps nobody from stopping.
-	if err := s.h.Drain(context.Background()); err != nil {
-		t.Error(err)
-	}
-	st.ended()
-}
-
-func TestHTTPStatelessEra(t *testing.T) {
-	s := newSite(t, nil)
-	for name, c := range map[string]struct {
-		method, body string
-		headers      []string
-		status       int
-		want         string
-	}{
-		"discover":                   {"POST", modernBody("1", "server/discover", ""), modernHeaders("server/discover", ""), 200, `"supportedVersions"`},
-		"call":                       {"POST", modernTool("1", "echo", `{"text":"hi"}`), modernHeaders("tools/call", "echo"), 200, `hi`},
-		"a session id is ignored":    {"POST", modernTool("1", "echo", `{"text":"hi"}`), modernHeaders("tools/call", "echo", "Mcp-Session-Id: nonsense"), 200, `hi`},
-		"header that differs":        {"POST", modernTool("1", "echo", "{}"), modernHeaders("tools/call", "other"), 400, `-32020`},
-		"version only in the header": {"POST", toolCall("1", "echo", "{}"), modernHeaders("tools/call", "echo"), 400, `-32602`},
-		"version only in the body":   {"POST", modernTool("1", "echo", "{}"), nil, 400, `-32020`},
-		"unknown method":             {"POST", modernBody("1", "x/y", ""), modernHeaders("x/y", ""), 404, `-32601`},
-		"notification":               {"POST", strings.Replace(modernBody("1", "notifications/x", ""), `"id":1,`, "", 1), modernHeaders("notifications/x", ""), 202, ``},
-		"GET":                        {"GET", "", modernHeaders("", ""), 405, `subscriptions/listen`},
-		"DELETE":                     {"DELETE", "", modernHeaders("", ""), 405, `subscriptions/listen`},
-		"an answer":                  {"POST", `{"jsonrpc":"2.0","id":1,"result":{"a":1}}`, modernHeaders("", ""), 400, `-32600`},
-		"a batch":                    {"POST", `[` + modernTool("1", "echo", "{}") + `]`, modernHeaders("tools/call", "echo"), 400, `-32600`},
-	} {
-		t.Run(name, func(t *testing.T) {
-			r := s.do(c.method, "/mcp", c.body, c.headers...)
-			if r.status != c.status || !strings.Contains(r.body, c.want) || r.header.Get("Mcp-Session-Id") != "" {
-				t.Errorf("%d %v %s", r.status, r.header, r.body)
-			}
-		})
-	}
 }
 
 // stalled makes a call whose answer nobody reads, on a socket with a small
@@ -396,7 +324,7 @@ func TestHTTPHTTP2StreamsOutliveTheWriteTimeout(t *testing.T) {
 	r.URL.Host = l.Addr().String()
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
-	resp, err := (&http.Client{Transport: transport}).Do(r.WithContext(ctx))
+	resp, err := (&http.Client{Transport: transport}).Do(r.WithContext(ctx)) //nolint:bodyclose // it is, below
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -418,5 +346,40 @@ func TestHTTPHTTP2StreamsOutliveTheWriteTimeout(t *testing.T) {
 		case <-time.After(patience):
 			t.Fatal("nothing comes")
 		}
+	}
+}
+
+func TestEventWriterLeavesAloneAResponseThatIsOver(t *testing.T) {
+	h := newHub(&HTTP{})
+	defer h.cancel(nil)
+	writers := make(chan *eventWriter, 1)
+	srv := &http.Server{Protocols: new(http.Protocols), Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		out := h.newEventWriter(w)
+		if err := out.event("1", "message", []byte("x")); err != nil {
+			t.Error(err)
+		}
+		out.end()
+		writers <- out
+	})}
+	srv.Protocols.SetUnencryptedHTTP2(true)
+	l := listenLocal(t)
+	go func() { _ = srv.Serve(l) }()
+	defer srv.Close()
+	transport := &http.Transport{Protocols: srv.Protocols}
+	defer transport.CloseIdleConnections()
+	resp, err := (&http.Client{Transport: transport}).Get("http://" + l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, err := io.ReadAll(resp.Body)
+	resp.Body.Close()
+	if err != nil || string(body) != "id: 1\nevent: message\ndata: x\n\n" {
+		t.Errorf("%q %v", body, err)
+	}
+	out := <-writers
+	out.abort()
+	out.beat()
+	if err := out.event("2", "message", nil); !errors.Is(err, errStreamEnded) {
+		t.Errorf("%v", err)
 	}
 }

@@ -164,7 +164,7 @@ func TestHTTPBodiesAreBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer resp.Body.Close()
-		if resp.StatusCode != 413 {
+		if resp.StatusCode != http.StatusRequestEntityTooLarge {
 			t.Errorf("%d", resp.StatusCode)
 		}
 	})
@@ -176,7 +176,7 @@ func TestHTTPBodiesAreBounded(t *testing.T) {
 			t.Errorf("%v %s", err, answer)
 		}
 	})
-	t.Run("given up", func(t *testing.T) {
+	t.Run("given up", func(*testing.T) {
 		c := s.dial()
 		fmt.Fprintf(c, "POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer alice\r\nMcp-Session-Id: %s\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{", v.id)
 		c.Close()

@@ -32,6 +32,7 @@ type sseConn struct {
 
 	mu   sync.Mutex
 	held int64 // bytes in queue
+	over bool  // nothing is counted any more
 }
 
 // posted is a message, and what its request said beside it.
@@ -88,8 +89,11 @@ func (h *hub) serveSSE(w http.ResponseWriter, r *http.Request, client *Client) {
 		maxLine:      h.maxBody,
 		questionTime: h.questionTime,
 		gate:         s.enter,
-		calls:        newCallTable(false, maxRunning, max(maxSSEHeld, h.maxBody+callOverhead)),
+		calls:        newCallTable(false, maxRunning, max(h.sseHeld, h.maxBody+callOverhead)),
 	}, lineEvents{out}, s.id)
+	s.conn.calls.charge = func(n int64) { h.bodies.add(s.principal, n) }
+	s.conn.asked.limit = maxAsked
+	defer s.letGo()
 	if err := client.Server.RegisterSession(s.conn.ctx, s.conn.session); err != nil {
 		h.log.Error("a connection could not be registered", "error", err)
 		s.conn.cancel(err)
@@ -170,11 +174,23 @@ func (s *sseConn) feed() {
 func (s *sseConn) hold(n int64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if n > 0 && s.held > 0 && s.held+n > max(maxSSEHeld, s.hub.maxBody) {
+	if n > 0 && s.held > 0 && s.held+n > max(s.hub.sseHeld, s.hub.maxBody) {
 		return false
 	}
 	s.held += n
+	if !s.over {
+		s.hub.bodies.add(s.principal, n)
+	}
 	return true
+}
+
+// letGo counts nothing any more of what the connection holds.
+func (s *sseConn) letGo() {
+	s.conn.calls.letGo()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.over = true
+	s.hub.bodies.add(s.principal, -s.held)
 }
 
 // serveMessage takes a message for a connection. The answer comes on the
@@ -234,7 +250,7 @@ func (h *hub) serveMessage(w http.ResponseWriter, r *http.Request, client *Clien
 
 func (s *sseConn) full() answer {
 	a := refusal(http.StatusTooManyRequests, nil, transportError, fmt.Sprintf(
-		"%d messages or more than %d bytes of this connection are waiting to be handled; try again", maxQueued, maxSSEHeld))
+		"%d messages or more than %d bytes of this connection are waiting to be handled; try again", maxQueued, s.hub.sseHeld))
 	a.retry = sseRetry
 	return a
 }

@@ -3,6 +3,7 @@ package transports
 import (
 	"errors"
 	"fmt"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -10,7 +11,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// caller is a client of the transport of 2024-11-05.
+// sseClient is a client of the transport of 2024-11-05.
 type sseClient struct {
 	*stream
 	site *site
@@ -119,37 +120,47 @@ func TestSSEEndpointHasThePrefixThatClientsSee(t *testing.T) {
 		"/box": "/box", "/a/b/": "/a/b", "": "", "/": "", "//evil.example": "", "/a/../b": "", "/a//b": "", "https://evil.example": "",
 		"/a?b": "", "/a b": "", "/" + strings.Repeat("x", 300): "", "/a\\b": "", "/%2e": "",
 	} {
-		s := newSite(t, nil)
-		e := s.open("GET", "/sse", "", "X-Forwarded-Prefix: "+prefix).next()
-		if got, _, _ := strings.Cut(e.data, "/message?"); got != want {
-			t.Errorf("%q became %q", prefix, e.data)
-		}
+		t.Run(fmt.Sprintf("%.20q", prefix), func(t *testing.T) {
+			e := newSite(t, nil).open("GET", "/sse", "", "X-Forwarded-Prefix: "+prefix).next()
+			if got, _, _ := strings.Cut(e.data, "/message?"); got != want {
+				t.Errorf("it became %q", e.data)
+			}
+		})
 	}
+	t.Run("PublicURL decides", func(t *testing.T) {
+		s := newSite(t, func(h *HTTP) { h.PublicURL = &url.URL{Scheme: "https", Host: "a.example", Path: "/own"} })
+		if e := s.open("GET", "/sse", "", "X-Forwarded-Prefix: /box").next(); !strings.HasPrefix(e.data, "/own/message?") {
+			t.Errorf("%q", e.data)
+		}
+	})
 }
 
 func TestSSEOverfullConnectionRefuses(t *testing.T) {
-	s := newSite(t, nil)
+	s := newSite(t, func(h *HTTP) { h.MaxBody, h.sseHeld = 200_000, 1_000_000 })
 	c := s.connectSSE("alice", "{}")
-	var started int
-	var refused httpReply
-	for i := 0; refused.status == 0 && i < 1000; i++ {
-		r := s.do("POST", c.path, toolCall(fmt.Sprint(i+1), "length", `{"text":"`+strings.Repeat("x", 4<<20)+`"}`), "X-N: x")
-		switch r.status {
-		case 202:
-			started++
-		default:
-			refused = r
-		}
-		if i == 0 {
-			s.do("POST", c.path, toolCall(`"deaf"`, "deaf", "{}"))
-		}
-		if i == 5 {
+	neighbour := s.connectSSE("alice", "{}")
+	text := strings.Repeat("x", 100_000)
+	taken := 0
+	for {
+		r := s.do("POST", c.path, toolCall(fmt.Sprint(taken+1), "wait", `{"name":"a","text":"`+text+`"}`))
+		if r.status == 429 {
+			if r.header.Get("Retry-After") != "1" || r.message(t).Error == nil {
+				t.Errorf("%v %s", r.header, r.body)
+			}
 			break
 		}
+		if taken++; r.status != 202 || taken > 100 {
+			t.Fatalf("%d after %d messages", r.status, taken)
+		}
 	}
-	s.waitStarted("deaf")
-	s.f.open("deaf")
-	for range started + 1 {
-		c.message()
+	neighbour.post(toolCall("1", "echo", `{"text":"quick"}`))
+	if m := neighbour.message(); m.text() != "quick" {
+		t.Errorf("%s", m.line)
+	}
+	s.f.open("a")
+	for range taken {
+		if m := c.message(); m.text() != "waited a" {
+			t.Errorf("%s", m.line)
+		}
 	}
 }

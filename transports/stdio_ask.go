@@ -26,11 +26,16 @@ func (e *ClientError) Error() string {
 	return fmt.Sprintf("the client answered %s with error %d: %s", e.Method, e.Code, e.Message)
 }
 
+// maxAsked is how many requests to one client over the network may be without
+// an answer.
+const maxAsked = 64
+
 // asked holds the requests to the client that have no answer yet.
 type asked struct {
 	mu      sync.Mutex
 	last    int64
 	waiting map[string]chan<- reply
+	limit   int // of those waiting; 0 is none
 	ended   bool
 }
 
@@ -45,6 +50,9 @@ func (a *asked) open() (id int64, answer <-chan reply, err error) {
 	defer a.mu.Unlock()
 	if a.ended {
 		return 0, nil, ErrInputEnded
+	}
+	if a.limit > 0 && len(a.waiting) >= a.limit {
+		return 0, nil, fmt.Errorf("%d questions to this client have no answer yet, as many as may", a.limit)
 	}
 	a.last++
 	ch := make(chan reply, 1)
@@ -94,8 +102,8 @@ func ask(ctx context.Context, v *requestSession, method mcp.MCPMethod, params an
 
 	c.runAll(c.calls.suspend(v.call))
 	defer c.calls.resume(v.call)
-	v.call.leaveGate()
-	defer func() { err = errors.Join(err, c.comeBack(ctx, v.call)) }()
+	v.call.pass.giveBack()
+	defer func() { err = errors.Join(err, c.comeBack(v.call)) }()
 
 	c.flushSince(v.call)
 	c.writeLine(func(b []byte) []byte {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+
+	"github.com/mark3labs/mcp-go/mcp"
 )
 
 // maxBatch is how many messages one batch may hold.
@@ -32,6 +34,9 @@ func splitBatch(b []byte) (messages [][]byte, err error) {
 	return messages, nil
 }
 
+// maxBatchAnswers is how many bytes of answers one batch may have.
+const maxBatchAnswers = 32 << 20
+
 // batch collects the answers to the messages of a JSON array, which go out as
 // one array when the last is there. Notifications have none, and neither have
 // requests that were cancelled; when no answer is left, nothing goes out.
@@ -39,6 +44,7 @@ type batch struct {
 	mu      sync.Mutex
 	open    int
 	answers [][]byte
+	size    int // of answers, in bytes
 }
 
 func newBatch(n int) *batch {
@@ -50,6 +56,10 @@ func newBatch(n int) *batch {
 func (b *batch) settle(slot int, answer []byte) []byte {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.size+len(answer) > maxBatchAnswers {
+		answer = tooMuch(answer)
+	}
+	b.size += len(answer)
 	b.answers[slot] = answer
 	if b.open--; b.open > 0 {
 		return nil
@@ -70,4 +80,15 @@ func (b *batch) settle(slot int, answer []byte) []byte {
 		return nil
 	}
 	return append(out, ']')
+}
+
+// tooMuch takes the place of an answer that the batch has no room for.
+func tooMuch(answer []byte) []byte {
+	id := null
+	if env, err := parseEnvelope(answer); err == nil && env.id != nil {
+		id = env.id
+	}
+	refused, _ := appendErrorResponse(nil, id, mcp.NewJSONRPCErrorDetails(mcp.INTERNAL_ERROR, fmt.Sprintf(
+		"this was done, but the answers to the batch are over %d bytes together, so its own is left out; ask for less, or in smaller batches", maxBatchAnswers), nil))
+	return refused
 }

@@ -59,11 +59,12 @@ type callTable struct {
 	queue   []*call
 	byID    map[string]*call // requests that have not been answered
 	running int
-	barrier bool  // the call that runs is one, so nothing starts
-	bytes   int64 // held by calls that are queued or running
-	asking  int   // requests to the client that are open
-	owed    int   // calls that have not ended, without cancelled ones
-	live    int   // calls that have a goroutine
+	barrier bool          // the call that runs is one, so nothing starts
+	bytes   int64         // held by calls that are queued or running
+	charge  func(n int64) // is told of each change of bytes; may be nil
+	asking  int           // requests to the client that are open
+	owed    int           // calls that have not ended, without cancelled ones
+	live    int           // calls that have a goroutine
 	closed  bool
 	room    sync.Cond     // bytes or asking changed, or closed
 	ended   chan struct{} // capacity 1: a call has ended
@@ -107,7 +108,7 @@ func (t *callTable) admit(c *call) admission {
 		}
 		t.byID[c.key] = c
 	}
-	t.bytes += c.size
+	t.hold(c.size)
 	t.owed++
 	switch {
 	case c.endless(), c.method == string(mcp.MethodPing):
@@ -166,7 +167,7 @@ func (t *callTable) cancelID(key string, cause error) *call {
 	if c.state == callQueued {
 		// The queue forgets it in its turn; what it holds is freed now.
 		c.raw = nil
-		t.bytes -= c.size
+		t.hold(-c.size)
 		t.room.Broadcast()
 	}
 	c.cancel(cause)
@@ -213,7 +214,7 @@ func (t *callTable) finish(c *call) []*call {
 		if c.state == callRunning {
 			t.running--
 		}
-		t.bytes -= c.size
+		t.hold(-c.size)
 		t.room.Broadcast()
 	}
 	t.signal()
@@ -221,6 +222,25 @@ func (t *callTable) finish(c *call) []*call {
 		return nil
 	}
 	return t.startable()
+}
+
+// hold counts bytes of messages. The caller has the lock.
+func (t *callTable) hold(n int64) {
+	t.bytes += n
+	if t.charge != nil {
+		t.charge(n)
+	}
+}
+
+// letGo takes what calls hold that have not ended off the charge, once and for
+// all.
+func (t *callTable) letGo() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.charge != nil {
+		t.charge(-t.bytes)
+		t.charge = nil
+	}
 }
 
 // suspend says that c waits for the client, and returns what can run
@@ -240,7 +260,7 @@ func (t *callTable) suspend(c *call) []*call {
 	if c.state == callRunning {
 		t.running--
 	}
-	t.bytes -= c.size
+	t.hold(-c.size)
 	if t.closed {
 		return nil
 	}
@@ -263,7 +283,7 @@ func (t *callTable) resume(c *call) {
 	if c.state == callRunning {
 		t.running++
 	}
-	t.bytes += c.size
+	t.hold(c.size)
 }
 
 // close makes sure that nothing starts any more.

@@ -349,7 +349,7 @@ func (c *conn) serve(cl *call) (next []*call) {
 			}
 		}
 		cl.cancel(nil)
-		cl.leaveGate()
+		cl.pass.giveBack()
 		c.answer(cl, resp)
 		next = c.calls.finish(cl)
 	}()

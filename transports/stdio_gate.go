@@ -58,7 +58,7 @@ func (c *conn) enterGate(cl *call) *mcp.JSONRPCError {
 	if c.gate == nil {
 		return nil
 	}
-	leave, err := c.gate(cl.ctx, cl.method)
+	leave, err := c.gate(cl.ctx, gated(cl.id, cl.method))
 	if err == nil {
 		if cl.endless() { // it would keep its turn for ever
 			leave()
@@ -77,11 +77,11 @@ func (c *conn) enterGate(cl *call) *mcp.JSONRPCError {
 	return &refused
 }
 
-func (cl *call) leaveGate() { cl.pass.giveBack() }
-
-func (c *conn) comeBack(ctx context.Context, cl *call) error {
-	if c.gate == nil || ctx.Err() != nil {
+// comeBack enters the gate again, in the time of the call: that of its question
+// may be up.
+func (c *conn) comeBack(cl *call) error {
+	if c.gate == nil {
 		return nil
 	}
-	return cl.pass.comeBack(ctx, func(ctx context.Context) (func(), error) { return c.gate(ctx, cl.method) })
+	return cl.pass.comeBack(cl.ctx, func(ctx context.Context) (func(), error) { return c.gate(ctx, cl.method) })
 }

@@ -247,7 +247,7 @@ func (v *service) client(a *auth.Authenticator, all tenants) func(*http.Request)
 			if mapped, ok := subjects[who.Subject]; ok {
 				name = mapped
 			} else if !v.settings.serve.oauth.permitted {
-				return nil, errStranger{}
+				return nil, strangerError{}
 			}
 		}
 		t := all.of(name)
@@ -255,12 +255,12 @@ func (v *service) client(a *auth.Authenticator, all tenants) func(*http.Request)
 	}
 }
 
-// errStranger refuses somebody whose token is good and who has no entry.
-type errStranger struct{}
+// strangerError refuses somebody whose token is good and who has no entry.
+type strangerError struct{}
 
-func (errStranger) Error() string     { return "this server knows the token's issuer, but not its subject" }
-func (errStranger) Status() int       { return http.StatusForbidden }
-func (errStranger) Challenge() string { return "" }
+func (strangerError) Error() string     { return "this server knows the token's issuer, but not its subject" }
+func (strangerError) Status() int       { return http.StatusForbidden }
+func (strangerError) Challenge() string { return "" }
 
 func (v *service) openShared(ctx context.Context) (sessions.Shared, error) {
 	where := v.flags.shared
@@ -328,7 +328,7 @@ func (v *service) observeHTTP(e transports.HTTPEvent) {
 	v.metrics.ObserveHTTP(e.Method, e.Route, e.Status)
 	v.log.Debug("request", "method", e.Method, "route", e.Route, "status", e.Status, "took", e.Took, "principal", e.Principal, "request", e.RequestID)
 	reason, refused := refusals[e.Status]
-	if !refused {
+	if !refused || e.Status == http.StatusNotFound && !slices.Contains([]string{"/mcp", "/message"}, e.Route) {
 		return
 	}
 	v.metrics.Refused(reason)

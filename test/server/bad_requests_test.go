@@ -3,6 +3,7 @@ package server
 import (
 	"bytes"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -37,21 +38,40 @@ func (s *spoiler) request() []byte {
 	}
 }
 
+// What the headers of a stateless request repeat of its body.
+var (
+	methodIn = regexp.MustCompile(`"method":"([a-z/]+)"`)
+	nameIn   = regexp.MustCompile(`"(?:name|uri)":"([a-z_:/]+)"`)
+)
+
 // post is a request for /mcp that is right but for its body, and for what
 // headers of this protocol are left to chance.
 func (s *spoiler) post(body []byte) []byte {
 	lines := []string{"Host: 127.0.0.1", "Content-Length: " + strconv.Itoa(len(body)), "Connection: close"}
-	lines = append(lines, s.pick("Content-Type: application/json", "Content-Type: application/json", "Content-Type: application/json; charset=utf-16", "Content-Type: text/plain", "Content-Type: multipart/form-data; boundary=x", "X: 1"))
-	lines = append(lines, s.pick("Accept: application/json, text/event-stream", "Accept: application/json, text/event-stream", "Accept: application/json", "Accept: */*", "Accept: text/html;q=0", "X: 2"))
+	kind, accept := "Content-Type: application/json", "Accept: application/json, text/event-stream"
+	if s.IntN(20) == 0 { // not more often: what is refused for these gets no further
+		kind = s.pick("Content-Type: application/json; charset=utf-16", "Content-Type: text/plain", "Content-Type: multipart/form-data; boundary=x", "Content-Type: ;;", "X: 1")
+		accept = s.pick("Accept: application/json", "Accept: */*", "Accept: text/html;q=0", "Accept: ,;q=,", "X: 2")
+	}
+	lines = append(lines, kind, accept)
 	lines = append(lines, s.authorization())
-	switch s.IntN(4) {
+	switch s.IntN(10) {
 	case 0:
 		lines = append(lines, "Mcp-Protocol-Version: 2026-07-28", "Mcp-Method: "+s.pick("tools/call", "tools/list", "ping", "", "TOOLS/CALL", "=?base64?dG9vbHM=?=", "=?base64?!!!?="), "Mcp-Name: "+s.pick("ls", "read_file", "", "=?base64?bHM=?=", "=?base64?", "\xff", strings.Repeat("n", 2000)))
 	case 1:
-		lines = append(lines, "Mcp-Session-Id: "+s.session, "Mcp-Protocol-Version: "+s.pick("2025-11-25", "2025-03-26", "2024-11-05", "1.0", "latest"))
+		lines = append(lines, "Mcp-Session-Id: "+s.pick(s.session, "x", "", strings.Repeat("A", 32), "../x", strings.Repeat("s", 3000), s.session+"\t"), "Mcp-Protocol-Version: "+s.pick("2025-11-25", "2025-03-26", "2024-11-05", "1.0", "latest"))
 	case 2:
-		lines = append(lines, "Mcp-Session-Id: "+s.pick(s.session, "x", "", strings.Repeat("A", 32), "../x", strings.Repeat("s", 3000), s.session+"\t"))
+	case 3, 4, 5, 6: // what the body says, so that it gets further
+		lines = append(lines, "Mcp-Protocol-Version: 2026-07-28")
+		for name, pattern := range map[string]*regexp.Regexp{"Mcp-Method: ": methodIn, "Mcp-Name: ": nameIn} {
+			if found := pattern.FindSubmatch(body); found != nil {
+				lines = append(lines, name+string(found[1]))
+			}
+		}
+		slices.Sort(lines) // the map's order is another each time
 	default:
+		lines = append(lines, "Mcp-Session-Id: "+s.session, "Mcp-Protocol-Version: 2025-11-25")
+		body = bytes.ReplaceAll(body, []byte("io.modelcontextprotocol/"), []byte("example.com/another/one/"))
 	}
 	if s.IntN(4) == 0 {
 		lines = append(lines, s.pick("Mcp-Workspace-Ref: ", "Mcp-Workspace-Name: ", "Mcp-Workspace-Image: ", "Mcp-Workspace-Runtime: ", "Last-Event-ID: ", "X-Request-Id: ", "X-Forwarded-Prefix: ", "X-Forwarded-Host: ", "Mcp-Param-Path: ")+
@@ -166,6 +186,9 @@ func (s *spoiler) otherRoute() []byte {
 	path := s.pick("/", "/sse", "/message", "/message?sessionId="+s.session, "/message?sessionId=%00", "/message?sessionId=a&sessionId=b", "/message?", "/mcp", "/healthz", "/readyz", "/metrics", "/.well-known/oauth-protected-resource", "/.well-known/../mcp", "/.well-known/oauth-protected-resource/%2e%2e/%2e%2e", "/favicon.ico", "/debug/pprof/", "/mcp/../../etc/passwd", "/\xff", "/%ff%fe", "/mcp%00", "/MCP")
 	method := s.pick("GET", "POST", "DELETE", "PUT", "HEAD", "OPTIONS", "PATCH")
 	body := s.message()
+	if method == "GET" {
+		body = nil // a stream would begin, whose end the server sees only when it has read what comes before
+	}
 	more := []string{"Connection: close", "Content-Length: " + strconv.Itoa(len(body)), "Mcp-Session-Id: " + s.pick("x", strings.Repeat("A", 32)), "Last-Event-ID: " + s.pick("1-0", "x", "-", "0-0", strings.Repeat("9", 40)+"-1")}
 	return append([]byte(s.head(method+" "+path+" HTTP/1.1", more...)), body...)
 }

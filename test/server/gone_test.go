@@ -38,13 +38,13 @@ func TestTheCommandOfAClientThatIsGoneIsStopped(t *testing.T) {
 			"a session is ended": func(t *testing.T, c caller, seconds int) (string, func()) {
 				c = c.open(t)
 				ref := c.must(t, "ls", nil).ref
-				go c.http.Do(requestOf(t, c, "/mcp", call(seconds))) //nolint:bodyclose,errcheck // it has none, or one that says that the session is over
+				go c.abandon(requestOf(t, c, "/mcp", call(seconds)))
 				return ref, func() { c.close(t) }
 			},
 			"a session's call is cancelled": func(t *testing.T, c caller, seconds int) (string, func()) {
 				c = c.open(t)
 				ref := c.must(t, "ls", nil).ref
-				go c.http.Do(requestOf(t, c, "/mcp", call(seconds))) //nolint:bodyclose,errcheck // as above
+				go c.abandon(requestOf(t, c, "/mcp", call(seconds)))
 				return ref, func() {
 					if got := c.plain(t, http.MethodPost, "/mcp", `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`); got.status != http.StatusAccepted {
 						t.Errorf("the cancellation is answered with %d %s", got.status, got.body)
@@ -76,6 +76,13 @@ func TestTheCommandOfAClientThatIsGoneIsStopped(t *testing.T) {
 			})
 		}
 	})
+}
+
+// abandon makes a request whose answer, if there is one, nobody looks at.
+func (c caller) abandon(r *http.Request) {
+	if res, err := c.http.Do(r); err == nil {
+		_ = res.Body.Close() // it was read by nobody
+	}
 }
 
 func requestOf(t *testing.T, c caller, path, body string) *http.Request {

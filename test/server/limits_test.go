@@ -32,8 +32,8 @@ func full(t *testing.T, got reply, texts ...string) {
 // onFiles is a server whose workspaces are in files, with limits.
 func onFiles(t *testing.T, entry string, more ...string) shared {
 	t.Helper()
-	s := shared{alice: newPerson("alice", entry), bob: newPerson("bob"), backend: "state"}
-	s.config = configOf("backend: state\nstore: file:"+t.TempDir()+"\n"+strings.Join(more, "\n"), s.alice, s.bob)
+	s := shared{alice: newPerson("alice", entry), bob: newPerson("bob"), store: "file:" + t.TempDir()}
+	s.config = configOf("backend: state\nstore: "+s.store+"\n"+strings.Join(more, "\n"), s.alice, s.bob)
 	return s
 }
 
@@ -42,9 +42,7 @@ func TestLimitOfWorkspaces(t *testing.T) {
 	t.Run("state", func(t *testing.T) {
 		t.Parallel()
 		s := onFiles(t, "limits: {workspaces: 2}")
-		dir := s.config[strings.Index(s.config, "file:"):]
-		dir = dir[:strings.IndexByte(dir, '\n')]
-		limitOfWorkspaces(t, s, "--backend=state", "--store="+dir)
+		limitOfWorkspaces(t, s, "--backend=state", "--store="+s.store)
 	})
 	t.Run("docker", func(t *testing.T) {
 		t.Parallel()
@@ -129,7 +127,7 @@ func TestLimitOfRunningContainers(t *testing.T) {
 	if got.code != "unavailable" {
 		t.Errorf("with both in use, a third is answered with %v", got)
 	}
-	full(t, got.reply, "2", "running")
+	full(t, got.reply, "2", "containers")
 	p.as(s.bob).must(t, "ls", nil)
 	for _, name := range []string{"two", "three"} {
 		named(name).write(t, "free", "")
@@ -187,6 +185,11 @@ func TestLimitOfCalls(t *testing.T) {
 	}()
 	// With the only call that may run, others wait.
 	eventually(t, "the call runs", func() bool { return metric(t, p.as(s.bob), "mcp_workspace_calls_in_flight") == 1 })
+	for what, c := range map[string]caller{"in a session": session, "without": alice} {
+		if got := c.send(t, "tools/list", nil); got.status != http.StatusOK {
+			t.Errorf("what is no call, %s, is answered with %d %s", what, got.status, got.body)
+		}
+	}
 	ctx, giveUp := context.WithCancel(t.Context())
 	defer giveUp()
 	var all sync.WaitGroup
@@ -214,9 +217,6 @@ func TestLimitOfCalls(t *testing.T) {
 	mu.Lock()
 	full(t, refused[0], "wait")
 	mu.Unlock()
-	if got := session.send(t, "tools/list", nil); got.status != http.StatusOK {
-		t.Errorf("what is no call is answered with %d %s", got.status, got.body)
-	}
 	if got := p.as(s.bob).must(t, "ls", nil); got.failed {
 		t.Errorf("another principal is answered with %v", got)
 	}
@@ -327,24 +327,4 @@ func sizes(t *testing.T, s shared) {
 			t.Errorf("the next is answered with %s", got)
 		}
 	})
-}
-
-// TestLimitsOfTheWholeServer hold for all principals together.
-func TestLimitsOfTheWholeServer(t *testing.T) {
-	t.Parallel()
-	s := onFiles(t, "limits: {}", "limits: {workspaces: 2, sessions: 1}")
-	p := start(t, s.options)
-	p.as(s.alice).must(t, "ls", nil)
-	p.as(s.bob).must(t, "ls", nil)
-	got := p.as(s.alice).withHeader("Mcp-Workspace-Name", "more").call(t, "ls", nil)
-	if got.code != "unavailable" {
-		t.Errorf("a third workspace is answered with %v", got)
-	}
-	full(t, got.reply, "server", "workspace")
-	p.as(s.alice).open(t)
-	_, refused := p.as(s.bob).initialize(t)
-	if refused.status != http.StatusServiceUnavailable {
-		t.Errorf("a second session is answered with %d %s", refused.status, refused.body)
-	}
-	full(t, refused, "server", "session")
 }

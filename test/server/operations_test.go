@@ -27,7 +27,7 @@ func freeAddress(t *testing.T) string {
 
 // withOperator is a server on memory with an operator, who is bob.
 func withOperator(more ...string) shared {
-	s := shared{alice: newPerson("alice"), bob: newPerson("bob", "operator: true"), backend: "state"}
+	s := shared{alice: newPerson("alice"), bob: newPerson("bob", "operator: true")}
 	s.config = configOf("backend: state\n"+strings.Join(more, "\n"), s.alice, s.bob)
 	return s
 }

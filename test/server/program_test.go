@@ -6,12 +6,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -22,7 +24,19 @@ import (
 	"github.com/mcp-workspace/mcp-workspace/test/testenv"
 )
 
-func TestMain(m *testing.M) { testenv.Main(m, "./cmd/mcp-workspace-guest") }
+// atOnce is how many tests run at once unless -parallel says more: most of
+// them wait most of the time, for a heartbeat or for something to be idle.
+const atOnce = 8
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if p := flag.Lookup("test.parallel"); p.Value.String() == p.DefValue {
+		if err := p.Value.Set(strconv.Itoa(atOnce)); err != nil {
+			panic(err) // it is a number
+		}
+	}
+	testenv.Main(m, "./cmd/mcp-workspace-guest")
+}
 
 // Limits of what a server takes that has a loaded machine to share.
 const (
@@ -48,6 +62,7 @@ type program struct {
 
 	mu      sync.Mutex
 	killed  bool // by the test
+	told    bool // to stop; a second time would end it at once
 	stopped bool
 }
 
@@ -161,6 +176,13 @@ func (p *program) stop(t *testing.T) {
 
 func (p *program) terminate(t *testing.T) {
 	t.Helper()
+	p.mu.Lock()
+	again := p.told
+	p.told = true
+	p.mu.Unlock()
+	if again {
+		return
+	}
 	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		t.Errorf("stopping the server: %v", err)
 	}

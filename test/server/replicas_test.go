@@ -19,7 +19,7 @@ import (
 type shared struct {
 	options
 	alice, bob person
-	backend    string
+	store      string // of state, where it is in files
 }
 
 const askingRules = `
@@ -31,7 +31,7 @@ execute: {default: ask}
 // onPostgres has the workspaces, and what replicas share, in PostgreSQL.
 func onPostgres(t *testing.T, more ...string) shared {
 	t.Helper()
-	s := shared{alice: newPerson("alice"), bob: newPerson("bob"), backend: "state"}
+	s := shared{alice: newPerson("alice"), bob: newPerson("bob")}
 	s.config = configOf(fmt.Sprintf("backend: state\nstore: %q\nshared: %q\n%s", testpg.Start(t), testpg.Start(t), strings.Join(more, "\n")), s.alice, s.bob)
 	return s
 }
@@ -40,7 +40,7 @@ func onPostgres(t *testing.T, more ...string) shared {
 // end, and what replicas share in a directory.
 func onEngine(t *testing.T, e *engines.Engine, more ...string) shared {
 	t.Helper()
-	s := shared{alice: newPerson(uniquely("alice")), bob: newPerson(uniquely("bob")), backend: e.Provider}
+	s := shared{alice: newPerson(uniquely("alice")), bob: newPerson(uniquely("bob"))}
 	s.engine = e
 	s.config = configOf(onContainers(t, e)+fmt.Sprintf("shared: %q\n%s", "file:"+t.TempDir(), strings.Join(more, "\n")), s.alice, s.bob)
 	return s
