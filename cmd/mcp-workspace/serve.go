@@ -76,8 +76,8 @@ func (v *service) close(ctx context.Context) error {
 }
 
 // assemble puts the server together.
-func (s *settings) assemble(ctx context.Context, f *serveFlags) (v *service, err error) {
-	v = &service{settings: s, flags: f, log: s.logger()}
+func (s *settings) assemble(ctx context.Context, f *serveFlags) (_ *service, err error) {
+	v := &service{settings: s, flags: f, log: s.logger()}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, v.close(ctx))
@@ -258,7 +258,9 @@ func (v *service) client(a *auth.Authenticator, all tenants) func(*http.Request)
 // strangerError refuses somebody whose token is good and who has no entry.
 type strangerError struct{}
 
-func (strangerError) Error() string     { return "this server knows the token's issuer, but not its subject" }
+func (strangerError) Error() string {
+	return "this server knows the token's issuer, but not its subject"
+}
 func (strangerError) Status() int       { return http.StatusForbidden }
 func (strangerError) Challenge() string { return "" }
 

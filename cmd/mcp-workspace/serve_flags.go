@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"go.yaml.in/yaml/v3"
 
 	"github.com/mcp-workspace/mcp-workspace/internal/config"
 )
@@ -61,7 +60,7 @@ func serveOnly(cmd *pflag.FlagSet) config.Sections {
 	sections := config.Sections{}
 	own.VisitAll(func(f *pflag.Flag) {
 		if cmd.Lookup(f.Name) == nil {
-			sections[f.Name] = &yaml.Node{}
+			sections[f.Name] = config.Ignored{}
 		}
 	})
 	return sections

@@ -60,6 +60,9 @@ func (s *settings) backendOf(principal string) string {
 
 // checkTenants refuses entries of principals that cannot work.
 func (s *settings) checkTenants(noAuth bool) error {
+	if s.backend == "local" && !noAuth {
+		return s.wrong("backend", "is local, which is one directory for everybody; use state, docker or podman, or --no-auth for yourself")
+	}
 	for _, p := range s.serve.principals {
 		own := s.forPrincipal(p)
 		if own.backend == "local" && !noAuth {
@@ -82,9 +85,6 @@ func (s *settings) checkTenants(noAuth bool) error {
 		if _, err := own.ruleset(); err != nil {
 			return fmt.Errorf("%s: %s: %w", s.loaded.Place(sectionPrincipals), p.name, err)
 		}
-	}
-	if s.backend == "local" && !noAuth {
-		return s.wrong("backend", "is local, which is one directory for everybody; use state, docker or podman, or --no-auth for yourself")
 	}
 	return nil
 }

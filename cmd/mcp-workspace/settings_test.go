@@ -23,7 +23,7 @@ func TestMistakesStopTheStart(t *testing.T) {
 		want string // FILE is the configuration file
 	}{
 		// Words that are no setting.
-		{name: "command", args: []string{"calll"}, want: `there is no command "calll"; did you mean "call"?; mcp-workspace has call, permissions, runtimes, stdio, version, workspaces`},
+		{name: "command", args: []string{"calll"}, want: `there is no command "calll"; did you mean "call"?; mcp-workspace has call, permissions, runtimes, serve, stdio, token, version, workspaces`},
 		{name: "command of permissions", args: []string{"permissions", "chek"}, want: `there is no command "chek"; did you mean "check"?`},
 		{name: "word behind stdio", args: []string{"stdio", "x"}, want: `"x" is not expected behind mcp-workspace stdio`},
 		{name: "word behind version", args: []string{"version", "x"}, want: `"x" is not expected behind mcp-workspace version`},

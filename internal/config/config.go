@@ -82,6 +82,10 @@ func (s *Settings) Abs(name, path string) (string, error) {
 // content is decoded into.
 type Sections map[string]any
 
+// Ignored is a section whose content is another command's: neither the file nor
+// the environment is wrong to have it.
+type Ignored struct{}
+
 // Load fills the flags that were not given. The file is that of the flag
 // "config", of the variable MCP_WORKSPACE_CONFIG, or the user's own, which may
 // be missing. No error has more than one line.
@@ -92,7 +96,7 @@ func Load(flags *pflag.FlagSet, environ []string, sections Sections) (*Settings,
 			s.sources[f.Name] = Flag
 		}
 	})
-	if err := s.fromEnv(flags, environ); err != nil {
+	if err := s.fromEnv(flags, environ, sections); err != nil {
 		return nil, err
 	}
 	if err := s.fromFile(flags, sections); err != nil {

@@ -19,14 +19,19 @@ func envName(flag string) string {
 }
 
 // fromEnv reads the environment variables that begin with EnvPrefix.
-func (s *Settings) fromEnv(flags *pflag.FlagSet, environ []string) error {
+func (s *Settings) fromEnv(flags *pflag.FlagSet, environ []string, sections Sections) error {
 	byEnv := map[string]string{}
 	for _, name := range settable(flags) {
 		byEnv[envName(name)] = name
 	}
+	others := map[string]bool{}
+	for name, target := range sections {
+		_, ignored := target.(Ignored)
+		others[envName(name)] = ignored
+	}
 	for _, kv := range environ {
 		key, value, _ := strings.Cut(kv, "=")
-		if !strings.HasPrefix(key, EnvPrefix) {
+		if !strings.HasPrefix(key, EnvPrefix) || others[key] {
 			continue
 		}
 		name, ok := byEnv[key]

@@ -133,6 +133,9 @@ var errNull = errors.New("it has no value; give one, or remove the line")
 // fromNode sets a flag, or decodes a section.
 func (s *Settings) fromNode(flags *pflag.FlagSet, sections Sections, key string, value *yaml.Node, at string) error {
 	if target, ok := sections[key]; ok {
+		if _, ignored := target.(Ignored); ignored {
+			return nil
+		}
 		if isNull(value) {
 			return fmt.Errorf("%s: %w", at, errNull)
 		}
