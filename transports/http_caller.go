@@ -44,3 +44,17 @@ func callerOf(r *http.Request, client *Client, session string, retry func(time.D
 		RetryAfter: retry,
 	}
 }
+
+// single are headers that say something only if they are there once.
+var single = []string{"Mcp-Workspace-Ref", "Mcp-Workspace-Name", "Mcp-Workspace-Image", "Mcp-Workspace-Runtime", "Mcp-Session-Id", "Mcp-Protocol-Version"}
+
+// saidTwice returns the first header of a request that may be there once and is
+// there more often, or "".
+func saidTwice(r *http.Request) string {
+	for _, name := range single {
+		if len(r.Header[name]) > 1 {
+			return name
+		}
+	}
+	return ""
+}

@@ -64,3 +64,13 @@ func TestARefusedRequestIsNotHeldOpenByItsBody(t *testing.T) {
 		})
 	}
 }
+
+func TestAHeaderThatIsThereTwiceSaysNothing(t *testing.T) {
+	s := newSite(t, nil)
+	for _, name := range single {
+		r := s.do("POST", "/mcp", `{"jsonrpc":"2.0","id":1,"method":"ping"}`, "Authorization: Bearer alice", "Content-Type: application/json", name+": a", name+": b")
+		if r.status != 400 || !strings.Contains(r.body, name) {
+			t.Errorf("%s: %d %s", name, r.status, r.body)
+		}
+	}
+}

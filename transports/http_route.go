@@ -129,6 +129,10 @@ func (h *hub) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	if client, ok = h.authenticate(w, r); !ok {
 		return
 	}
+	if name := saidTwice(r); name != "" {
+		h.reply(w, refusal(http.StatusBadRequest, nil, transportError, "the header "+name+" is there more than once; send one"))
+		return
+	}
 	if r.Method == http.MethodGet && r.ContentLength != 0 {
 		// It would keep the server from seeing that the client has left.
 		w.Header().Set("Connection", "close")

@@ -55,7 +55,7 @@ func Dial(ctx context.Context, conn io.ReadWriteCloser, log *slog.Logger) (*Clie
 		_ = conn.Close()
 		return nil, err
 	}
-	mux, err := yamux.Client(Join(&watched{ReadWriteCloser: conn}), Multiplexing(lines{log}))
+	mux, err := yamux.Client(Join(&watched{ReadWriteCloser: conn}), Multiplexing(lines{log, new(atomic.Int32)}))
 	if err != nil {
 		_ = conn.Close()
 		return nil, fmt.Errorf("guest: %w", err)
@@ -108,10 +108,21 @@ func readGreeting(r io.Reader) (release string, err error) {
 	return release, nil
 }
 
+// maxLines is how much of a stream's own troubles is logged: whoever is root in
+// the container can make as many as they like.
+const maxLines = 100
+
 // lines hands text on to a log.
-type lines struct{ log *slog.Logger }
+type lines struct {
+	log     *slog.Logger
+	written *atomic.Int32
+}
 
 func (l lines) Write(p []byte) (int, error) {
+	if l.written.Add(1) > maxLines {
+		l.written.Store(maxLines) // it never comes round
+		return len(p), nil
+	}
 	l.log.Debug("guest stream", "message", strings.TrimSpace(string(p)))
 	return len(p), nil
 }
