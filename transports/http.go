@@ -161,6 +161,7 @@ type hub struct {
 	publicURL string // origin of PublicURL
 
 	bodies   *budget
+	asking   questions
 	sessions *sessionTable
 	events   *eventStore
 	modern   sync.Map // *server.MCPServer to *server.StreamableHTTPServer

@@ -72,6 +72,11 @@ func (v *sessionView) RequestElicitation(ctx context.Context, request mcp.Elicit
 	if v.GetClientCapabilities().Elicitation == nil {
 		return nil, server.ErrElicitationNotSupported
 	}
+	done, ok := v.x.hub.asking.ask(v.x.session.principal)
+	if !ok {
+		return unasked(v.x.hub.log), nil
+	}
+	defer done()
 	limited, cancel := context.WithTimeout(ctx, v.x.hub.questionTime)
 	defer cancel()
 	result := new(mcp.ElicitationResult)

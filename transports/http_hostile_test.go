@@ -87,3 +87,29 @@ func TestAHeaderThatIsThereTwiceSaysNothing(t *testing.T) {
 		}
 	}
 }
+
+func TestOpenQuestionsOfOnePrincipalAreBounded(t *testing.T) {
+	var q questions
+	var done []func()
+	for range maxQuestions {
+		d, ok := q.ask("alice")
+		if !ok {
+			t.Fatal("too few may be open")
+		}
+		done = append(done, d)
+	}
+	if _, ok := q.ask("alice"); ok {
+		t.Error("one too many may be open")
+	}
+	if d, ok := q.ask("bob"); !ok {
+		t.Error("another principal's count")
+	} else {
+		d()
+	}
+	for _, d := range done {
+		d()
+	}
+	if len(q.open) != 0 {
+		t.Errorf("left: %v", q.open)
+	}
+}

@@ -93,6 +93,7 @@ func (h *hub) serveSSE(w http.ResponseWriter, r *http.Request, client *Client) {
 	}, lineEvents{out}, s.id)
 	s.conn.calls.charge = func(n int64) { h.bodies.add(s.principal, n) }
 	s.conn.asked.limit = maxAsked
+	s.conn.askable = func() (func(), bool) { return h.asking.ask(s.principal) }
 	defer s.letGo()
 	if err := client.Server.RegisterSession(s.conn.ctx, s.conn.session); err != nil {
 		h.log.Error("a connection could not be registered", "error", err)

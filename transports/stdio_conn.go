@@ -24,6 +24,7 @@ type conn struct {
 	session      *session
 	calls        *callTable
 	asked        asked
+	askable      func() (done func(), ok bool) // counts a question to the person; nil counts none
 	out          *lineWriter
 
 	ctx    context.Context // of every call

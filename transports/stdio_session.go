@@ -3,6 +3,7 @@ package transports
 import (
 	"context"
 	"encoding/json"
+	"log/slog"
 	"sync"
 	"sync/atomic"
 
@@ -167,6 +168,13 @@ func (v *requestSession) RequestElicitation(ctx context.Context, request mcp.Eli
 	if v.GetClientCapabilities().Elicitation == nil {
 		return nil, server.ErrElicitationNotSupported
 	}
+	if v.conn.askable != nil {
+		done, ok := v.conn.askable()
+		if !ok {
+			return unasked(v.conn.log), nil
+		}
+		defer done()
+	}
 	limited, cancel := context.WithTimeout(ctx, v.conn.questionTime)
 	defer cancel()
 	result := new(mcp.ElicitationResult)
@@ -182,6 +190,13 @@ func (v *requestSession) RequestElicitation(ctx context.Context, request mcp.Eli
 	}
 	v.conn.log.Info("a question to the person got no answer", "cause", err)
 	return &mcp.ElicitationResult{ElicitationResponse: mcp.ElicitationResponse{Action: mcp.ElicitationResponseActionCancel}}, nil
+}
+
+// unasked is the answer to a question that was not put to the person because
+// too many are open.
+func unasked(log *slog.Logger) *mcp.ElicitationResult {
+	log.Warn("a question was not put to the person: too many have no answer yet")
+	return &mcp.ElicitationResult{ElicitationResponse: mcp.ElicitationResponse{Action: mcp.ElicitationResponseActionCancel}}
 }
 
 var (
