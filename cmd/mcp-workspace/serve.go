@@ -4,18 +4,14 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/url"
-	"os"
-	"os/signal"
 	"runtime"
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/docker/go-units"
@@ -27,7 +23,6 @@ import (
 	"github.com/mcp-workspace/mcp-workspace/sessions"
 	"github.com/mcp-workspace/mcp-workspace/tools"
 	"github.com/mcp-workspace/mcp-workspace/transports"
-	"github.com/mcp-workspace/mcp-workspace/transports/auth"
 )
 
 // listenAndServe serves until the context of cmd ends.
@@ -178,92 +173,6 @@ func (s *settings) serves(noAuth bool) func(owner string) bool {
 	}
 }
 
-// workspaceCounts is for the metrics.
-func workspaceCounts(m *sessions.Manager) func(context.Context) ([]telemetry.WorkspaceCount, error) {
-	return func(ctx context.Context) ([]telemetry.WorkspaceCount, error) {
-		var out []telemetry.WorkspaceCount
-		for kind, n := range m.Stats(ctx).Workspaces {
-			out = append(out, telemetry.WorkspaceCount{Backend: kind.Backend, State: kind.State, Count: n})
-		}
-		return out, nil
-	}
-}
-
-// authenticator knows the tokens of the configuration; nil lets everybody in.
-func (s *settings) authenticator(f *serveFlags) (*auth.Authenticator, error) {
-	if f.noAuth {
-		return nil, nil
-	}
-	cfg := auth.Config{Logger: s.logger()}
-	for _, p := range s.serve.principals {
-		for _, hash := range p.tokens {
-			sum, err := auth.ParseHash(hash)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %s: %w", s.loaded.Place(sectionPrincipals), p.name, err)
-			}
-			cfg.Tokens = append(cfg.Tokens, auth.Token{Hash: sum, Identity: p.name})
-		}
-	}
-	if o := s.serve.oauth; o.issuer != "" {
-		// The root is the resource: it has to be the URL of the endpoint that a
-		// client uses, /mcp or /sse, or be above it.
-		resource := strings.TrimSuffix(f.publicURL, "/")
-		cfg.OAuth = &auth.OAuth{Issuer: o.issuer, Audience: o.audience, JWKSURL: o.jwksURL, PrincipalClaim: o.claim, Scopes: o.scopes, Resource: resource}
-		if o.audience == "" {
-			cfg.OAuth.Audience = resource
-		}
-		if u, err := url.Parse(resource); err == nil && u.Path != "" {
-			// A proxy hands over what is under the prefix, and little else.
-			cfg.OAuth.MetadataURL = resource + "/.well-known/oauth-protected-resource"
-		}
-	}
-	a, err := auth.New(cfg)
-	if err != nil {
-		return nil, fmt.Errorf("who may come in: %w", err)
-	}
-	return a, nil
-}
-
-// client finds who a request comes from.
-func (v *service) client(a *auth.Authenticator, all tenants) func(*http.Request) (*transports.Client, error) {
-	if a == nil {
-		t := all.of(everybody)
-		only := &transports.Client{Server: t.server, Operator: true}
-		return func(*http.Request) (*transports.Client, error) { return only, nil }
-	}
-	subjects := map[string]string{}
-	for _, p := range v.settings.serve.principals {
-		for _, subject := range p.subjects {
-			subjects[subject] = p.name
-		}
-	}
-	return func(r *http.Request) (*transports.Client, error) {
-		who, err := a.Authenticate(r)
-		if err != nil {
-			return nil, err
-		}
-		name := who.Name
-		if who.OAuth {
-			if mapped, ok := subjects[who.Subject]; ok {
-				name = mapped
-			} else if !v.settings.serve.oauth.permitted {
-				return nil, strangerError{}
-			}
-		}
-		t := all.of(name)
-		return &transports.Client{Principal: name, Server: t.server, Operator: t.operator}, nil
-	}
-}
-
-// strangerError refuses somebody whose token is good and who has no entry.
-type strangerError struct{}
-
-func (strangerError) Error() string {
-	return "this server knows the token's issuer, but not its subject"
-}
-func (strangerError) Status() int       { return http.StatusForbidden }
-func (strangerError) Challenge() string { return "" }
-
 func (v *service) openShared(ctx context.Context) (sessions.Shared, error) {
 	where := v.flags.shared
 	if dir, ok := strings.CutPrefix(where, "file:"); ok && dir != "" {
@@ -279,78 +188,6 @@ func (v *service) openShared(ctx context.Context) (sessions.Shared, error) {
 	}
 	v.onClose(func(context.Context) error { return shared.Close() })
 	return shared, nil
-}
-
-// openAudit opens the audit log, if there is to be one.
-func (v *service) openAudit() (*audit.Log, error) {
-	file := v.flags.auditLog
-	if file == "" {
-		return nil, nil
-	}
-	if file != "-" {
-		abs, err := v.settings.loaded.Abs("audit-log", file)
-		if err != nil {
-			return nil, err
-		}
-		file = abs
-	}
-	log, err := audit.Open(audit.Config{Path: file, Required: v.flags.auditRequired, Logger: v.log})
-	if err != nil {
-		return nil, v.settings.wrong("audit-log", "cannot be written: %v", err)
-	}
-	v.onClose(func(context.Context) error { return log.Close() })
-	if file != "-" {
-		v.reopenOnHangup(log)
-	}
-	return log, nil
-}
-
-// reopenOnHangup opens the audit log anew on SIGHUP, as programs that rotate
-// logs expect; that signal does not end this program then.
-func (v *service) reopenOnHangup(log *audit.Log) {
-	signal.Reset(syscall.SIGHUP)
-	hangups := make(chan os.Signal, 1)
-	signal.Notify(hangups, syscall.SIGHUP)
-	go func() {
-		for range hangups {
-			if err := log.Reopen(); err != nil {
-				v.log.Error("the audit log could not be opened anew, and goes on into the old file", "error", err)
-			}
-		}
-	}()
-	v.onClose(func(context.Context) error {
-		signal.Stop(hangups)
-		close(hangups)
-		return nil
-	})
-}
-
-// observeHTTP counts a request, and records it when it was refused.
-func (v *service) observeHTTP(e transports.HTTPEvent) {
-	v.metrics.ObserveHTTP(e.Method, e.Route, e.Status)
-	v.log.Debug("request", "method", e.Method, "route", e.Route, "status", e.Status, "took", e.Took, "principal", e.Principal, "request", e.RequestID)
-	reason, refused := refusals[e.Status]
-	if !refused || e.Status == http.StatusNotFound && !slices.Contains([]string{"/mcp", "/message"}, e.Route) {
-		return
-	}
-	v.metrics.Refused(reason)
-	err := v.audit.Record(context.Background(), audit.Record{
-		Kind: audit.KindRefused, RequestID: e.RequestID, Principal: e.Principal, Reason: string(reason), Status: e.Status,
-	})
-	if err != nil {
-		v.log.Debug("a line of the audit log was lost", "error", err)
-	}
-}
-
-// refusals are what statuses say of requests that reached no tool.
-var refusals = map[int]telemetry.Reason{
-	http.StatusUnauthorized:          telemetry.ReasonUnauthenticated,
-	http.StatusForbidden:             telemetry.ReasonForbidden,
-	http.StatusNotFound:              telemetry.ReasonForeignSession,
-	http.StatusRequestEntityTooLarge: telemetry.ReasonTooLarge,
-	http.StatusBadRequest:            telemetry.ReasonMalformed,
-	http.StatusTooManyRequests:       telemetry.ReasonRate,
-	http.StatusServiceUnavailable:    telemetry.ReasonDraining,
 }
 
 // serve listens until ctx ends, and lets the calls in flight finish.
@@ -416,16 +253,6 @@ func (v *service) drain(servers []*http.Server) error {
 		cancel()
 	}
 	return errors.Join(errs...)
-}
-
-// operations answers whoever reaches --metrics-listen.
-func (v *service) operations() http.Handler {
-	mux := http.NewServeMux()
-	mux.Handle("/metrics", v.metrics.Handler())
-	for _, path := range []string{"/healthz", "/readyz"} {
-		mux.Handle(path, v.handler.Handler())
-	}
-	return mux
 }
 
 func (v *service) listen(ctx context.Context, address string) (net.Listener, error) {

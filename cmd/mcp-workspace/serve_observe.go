@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"net/http"
+	"os"
+	"os/signal"
+	"slices"
+	"syscall"
+
+	"github.com/mcp-workspace/mcp-workspace/internal/audit"
+	"github.com/mcp-workspace/mcp-workspace/internal/telemetry"
+	"github.com/mcp-workspace/mcp-workspace/sessions"
+	"github.com/mcp-workspace/mcp-workspace/transports"
+)
+
+// workspaceCounts is for the metrics.
+func workspaceCounts(m *sessions.Manager) func(context.Context) ([]telemetry.WorkspaceCount, error) {
+	return func(ctx context.Context) ([]telemetry.WorkspaceCount, error) {
+		var out []telemetry.WorkspaceCount
+		for kind, n := range m.Stats(ctx).Workspaces {
+			out = append(out, telemetry.WorkspaceCount{Backend: kind.Backend, State: kind.State, Count: n})
+		}
+		return out, nil
+	}
+}
+
+// openAudit opens the audit log, if there is to be one.
+func (v *service) openAudit() (*audit.Log, error) {
+	file := v.flags.auditLog
+	if file == "" {
+		return nil, nil
+	}
+	if file != "-" {
+		abs, err := v.settings.loaded.Abs("audit-log", file)
+		if err != nil {
+			return nil, err
+		}
+		file = abs
+	}
+	log, err := audit.Open(audit.Config{Path: file, Required: v.flags.auditRequired, Logger: v.log})
+	if err != nil {
+		return nil, v.settings.wrong("audit-log", "cannot be written: %v", err)
+	}
+	v.onClose(func(context.Context) error { return log.Close() })
+	if file != "-" {
+		v.reopenOnHangup(log)
+	}
+	return log, nil
+}
+
+// reopenOnHangup opens the audit log anew on SIGHUP, as programs that rotate
+// logs expect; that signal does not end this program then.
+func (v *service) reopenOnHangup(log *audit.Log) {
+	signal.Reset(syscall.SIGHUP)
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
+	go func() {
+		for range hangups {
+			if err := log.Reopen(); err != nil {
+				v.log.Error("the audit log could not be opened anew, and goes on into the old file", "error", err)
+			}
+		}
+	}()
+	v.onClose(func(context.Context) error {
+		signal.Stop(hangups)
+		close(hangups)
+		return nil
+	})
+}
+
+// observeHTTP counts a request, and records it when it was refused.
+func (v *service) observeHTTP(e transports.HTTPEvent) {
+	v.metrics.ObserveHTTP(e.Method, e.Route, e.Status)
+	v.log.Debug("request", "method", e.Method, "route", e.Route, "status", e.Status, "took", e.Took, "principal", e.Principal, "request", e.RequestID)
+	reason, refused := refusals[e.Status]
+	if !refused || e.Status == http.StatusNotFound && !slices.Contains([]string{"/mcp", "/message"}, e.Route) {
+		return
+	}
+	v.metrics.Refused(reason)
+	err := v.audit.Record(context.Background(), audit.Record{
+		Kind: audit.KindRefused, RequestID: e.RequestID, Principal: e.Principal, Reason: string(reason), Status: e.Status,
+	})
+	if err != nil {
+		v.log.Debug("a line of the audit log was lost", "error", err)
+	}
+}
+
+// refusals are what statuses say of requests that reached no tool.
+var refusals = map[int]telemetry.Reason{
+	http.StatusUnauthorized:          telemetry.ReasonUnauthenticated,
+	http.StatusForbidden:             telemetry.ReasonForbidden,
+	http.StatusNotFound:              telemetry.ReasonForeignSession,
+	http.StatusRequestEntityTooLarge: telemetry.ReasonTooLarge,
+	http.StatusBadRequest:            telemetry.ReasonMalformed,
+	http.StatusTooManyRequests:       telemetry.ReasonRate,
+	http.StatusServiceUnavailable:    telemetry.ReasonDraining,
+}
+
+// operations answers whoever reaches --metrics-listen.
+func (v *service) operations() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("/metrics", v.metrics.Handler())
+	for _, path := range []string{"/healthz", "/readyz"} {
+		mux.Handle(path, v.handler.Handler())
+	}
+	return mux
+}
