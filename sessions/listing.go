@@ -47,13 +47,20 @@ func (m *Manager) list(ctx context.Context, p *place) ([]backends.Info, error) {
 	return slices.Clone(all), nil
 }
 
-// see notes when workspaces were seen first.
+// see notes when workspaces were seen first, and when a container was that runs
+// again: another replica has started it, whose connection may not show yet.
 func (m *Manager) see(all []backends.Info) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, i := range all {
-		if _, known := m.used[i.Ref]; !known {
+		runs := i.Status == "running"
+		if _, known := m.used[i.Ref]; !known || runs && !m.running[i.Ref] {
 			m.used[i.Ref] = m.cfg.now()
+		}
+		if runs {
+			m.running[i.Ref] = true
+		} else {
+			delete(m.running, i.Ref)
 		}
 	}
 }

@@ -71,6 +71,7 @@ type Manager struct {
 	byRef    map[backends.Ref]map[*opened]bool
 	held     map[backends.Ref]chan struct{} // being stopped or removed; closed when that is over
 	used     map[backends.Ref]time.Time     // when a call ended last, or when it was seen first
+	running  map[backends.Ref]bool          // as the last listing had it
 	over     map[sessionID]time.Time        // sessions that have ended, and when
 	owners   map[string]*turn               // whose turn it is to create or start
 	pending  map[string]counts              // what owners will have when what is being made is there
@@ -108,6 +109,7 @@ func NewManager(cfg ManagerConfig) *Manager {
 		byRef:   map[backends.Ref]map[*opened]bool{},
 		held:    map[backends.Ref]chan struct{}{},
 		used:    map[backends.Ref]time.Time{},
+		running: map[backends.Ref]bool{},
 		over:    map[sessionID]time.Time{},
 		owners:  map[string]*turn{},
 		pending: map[string]counts{},

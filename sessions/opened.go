@@ -241,6 +241,7 @@ func (m *Manager) enter(o *opened, ref backends.Ref) <-chan struct{} {
 		m.byRef[ref] = map[*opened]bool{}
 	}
 	m.byRef[ref][o] = true
+	m.running[ref] = true
 	m.used[ref] = m.cfg.now()
 	return nil
 }

@@ -75,12 +75,12 @@ func merge(asked tools.Asked, c Caller) (tools.Asked, error) {
 		body         *string
 	}{
 		{"workspace", c.Ref, &asked.Ref},
-		{"name of a workspace", c.Name, &asked.Name},
+		{"workspace name", c.Name, &asked.Name},
 		{"image", c.Image, &asked.Image},
 		{"runtime", c.Runtime, &asked.Runtime},
 	} {
 		if *f.body != "" && f.header != "" && *f.body != f.header {
-			return asked, backends.Errorf(backends.CodeInvalidArgument, "call", "", "the request's header names the %s %q, and its body %q; give one of them", f.what, f.header, *f.body)
+			return asked, backends.Errorf(backends.CodeInvalidArgument, "call", "", "the header asks for the %s %q, and the body for %q; give one of them", f.what, f.header, *f.body)
 		}
 		if *f.body == "" {
 			*f.body = f.header

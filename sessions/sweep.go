@@ -202,6 +202,7 @@ func (m *Manager) forget(there []backends.Info) {
 	for ref := range m.used {
 		if !is[ref] && m.byRef[ref] == nil {
 			delete(m.used, ref)
+			delete(m.running, ref)
 		}
 	}
 }

@@ -87,6 +87,7 @@ func allowing(d permissions.Decision) string {
 }
 
 func (c *call) denied(d permissions.Decision) error {
+	c.decided(d)
 	return &backends.Error{Code: backends.CodePermission, Message: fmt.Sprintf(
 		"%s is denied by the ruleset: %s. Do the work without it, or ask for the ruleset to be changed", subject(d), d.Why)}
 }
@@ -238,6 +239,7 @@ func (c *call) redeem() error {
 		return nil
 	}
 	refuse := func(why string) error {
+		c.decided(permissions.Decision{Action: permissions.Ask, Why: "the person's answer"})
 		return &backends.Error{Code: codeApprovalRefused, Message: why}
 	}
 	state, err := base64.RawURLEncoding.DecodeString(params.RequestState)

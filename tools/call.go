@@ -3,6 +3,7 @@ package tools
 import (
 	"context"
 	"strings"
+	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -22,11 +23,15 @@ type call struct {
 	// nil when none came. See approval.go.
 	grant func(key string) bool
 	asked Asked
+
+	mu    sync.Mutex // a command's files are decided about from several goroutines
 	event Event
 }
 
 // decided notes a decision of the rules; the strictest stays.
 func (c *call) decided(d permissions.Decision) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	rank := map[permissions.Action]int{permissions.Allow: 1, permissions.Ask: 2, permissions.Deny: 3}
 	if rank[d.Action] >= rank[c.event.Decision] {
 		c.event.Decision, c.event.Rule = d.Action, d.Why

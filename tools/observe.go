@@ -12,7 +12,8 @@ import (
 type Event struct {
 	Tool      string
 	Operation permissions.Operation
-	Ref       string // of the workspace; "" when none was reached
+	// Ref of the workspace, or the one that the call asked for and did not reach.
+	Ref string
 	// Target is the path or the command of the call as the client wrote it, cut
 	// to 4,000 characters; "" when the arguments could not be read.
 	Target string
@@ -46,8 +47,11 @@ const maxTarget = 4000
 
 // ended completes the call's event.
 func (c *call) ended(d definition, took time.Duration) Event {
+	c.mu.Lock()
 	e := c.event
+	c.mu.Unlock()
 	e.Took = took
+	e.Ref = clip(valid(c.asked.Ref), 200)
 	if c.conn != nil {
 		e.Ref = c.conn.Ref()
 	}

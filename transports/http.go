@@ -30,7 +30,18 @@ type HTTPEvent struct {
 	Took      time.Duration
 	Principal string // "" also for who was not authenticated
 	RequestID string
+	Remote    string // address of the peer, without its port
+	// Refused is why it was refused where the status does not tell: RefusedHost,
+	// RefusedOrigin or RefusedSessions.
+	Refused string
 }
+
+// Values of HTTPEvent.Refused.
+const (
+	RefusedHost     = "host"
+	RefusedOrigin   = "origin"
+	RefusedSessions = "sessions"
+)
 
 // HTTP serves MCP over the network:
 //

@@ -151,6 +151,7 @@ func (h *hub) sessionOf(r *http.Request, client *Client, id []byte) (*httpSessio
 func (h *hub) serveInitialize(w http.ResponseWriter, r *http.Request, client *Client, msg []byte, env *envelope) {
 	refused, ok := h.sessions.reserve(client.Principal, env.id)
 	if !ok {
+		refusedFor(w, RefusedSessions)
 		h.reply(w, refused)
 		return
 	}

@@ -52,6 +52,7 @@ func (h *hub) serveModern(w http.ResponseWriter, r *http.Request, client *Client
 		}
 		refused, ok := h.sessions.reserve(client.Principal, env.id)
 		if !ok {
+			refusedFor(w, RefusedSessions)
 			h.reply(w, refused)
 			return
 		}

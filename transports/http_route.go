@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"runtime/debug"
 	"strings"
@@ -45,7 +46,15 @@ func (h *hub) routeOf(path string) string {
 // watched is a response of which is known what has been sent.
 type watched struct {
 	http.ResponseWriter
-	status int
+	status  int
+	refused string // see HTTPEvent
+}
+
+// refusedFor notes why a request is refused.
+func refusedFor(w http.ResponseWriter, reason string) {
+	if seen, ok := w.(*watched); ok {
+		seen.refused = reason
+	}
 }
 
 func (w *watched) WriteHeader(status int) {
@@ -93,7 +102,7 @@ func (h *hub) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 				p = http.ErrAbortHandler
 			}
 		}
-		h.observe(r, route, client, w.status, id, time.Since(began))
+		h.observe(r, route, client, w, id, time.Since(began))
 		if p != nil {
 			panic(p)
 		}
@@ -159,8 +168,9 @@ func (h *hub) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 // the browser's own question about that.
 func (h *hub) admit(w http.ResponseWriter, r *http.Request) bool {
 	if !h.hostAllowed(r.Host) {
+		refusedFor(w, RefusedHost)
 		h.reply(w, refusal(http.StatusForbidden, nil, transportError, fmt.Sprintf(
-			"the Host %.100q is not this server's: its address has to be allowed where the server is configured", r.Host)))
+			"the Host %.100q is not this server's: whoever runs it has to add it to --allowed-hosts, or make it --public-url", r.Host)))
 		return false
 	}
 	if len(h.origins) > 0 {
@@ -168,6 +178,7 @@ func (h *hub) admit(w http.ResponseWriter, r *http.Request) bool {
 	}
 	allowed, cross := h.originAllowed(r)
 	if !allowed {
+		refusedFor(w, RefusedOrigin)
 		h.reply(w, refusal(http.StatusForbidden, nil, transportError, "requests from pages of this origin are not allowed"))
 		return false
 	}
@@ -276,11 +287,15 @@ func (h *hub) serveHealth(w http.ResponseWriter, r *http.Request, check func(con
 	}
 }
 
-func (h *hub) observe(r *http.Request, route string, client *Client, status int, id string, took time.Duration) {
+func (h *hub) observe(r *http.Request, route string, client *Client, w *watched, id string, took time.Duration) {
+	status := w.status
 	if status == 0 {
 		status = statusGone
 	}
-	event := HTTPEvent{Method: "OTHER", Route: route, Status: status, Took: took, RequestID: id}
+	event := HTTPEvent{Method: "OTHER", Route: route, Status: status, Took: took, RequestID: id, Refused: w.refused}
+	if host, _, err := net.SplitHostPort(r.RemoteAddr); err == nil {
+		event.Remote = host
+	}
 	switch r.Method {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodDelete, http.MethodOptions:
 		event.Method = r.Method

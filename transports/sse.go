@@ -75,6 +75,7 @@ func (h *hub) serveSSE(w http.ResponseWriter, r *http.Request, client *Client) {
 	}
 	refused, ok := h.sessions.reserve(client.Principal, nil)
 	if !ok {
+		refusedFor(w, RefusedSessions)
 		h.reply(w, refused)
 		return
 	}

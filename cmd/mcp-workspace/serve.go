@@ -25,6 +25,9 @@ import (
 	"github.com/mcp-workspace/mcp-workspace/transports"
 )
 
+// leastBody is what a request needs, in bytes.
+const leastBody = 1 << 10
+
 // listenAndServe serves until the context of cmd ends.
 func (s *settings) listenAndServe(cmd *cobra.Command, f *serveFlags) error {
 	if err := s.read(cmd.Flags()); err != nil {
@@ -147,8 +150,8 @@ func (s *settings) assemble(ctx context.Context, f *serveFlags) (_ *service, err
 	if authenticator != nil {
 		v.handler.Metadata = authenticator.Metadata()
 	}
-	if v.handler.MaxBody, err = units.RAMInBytes(f.maxBody); err != nil || v.handler.MaxBody <= 0 {
-		return nil, s.wrong("max-body", "is %q; it takes a size such as 16MB", f.maxBody)
+	if v.handler.MaxBody, err = units.RAMInBytes(f.maxBody); err != nil || v.handler.MaxBody < leastBody {
+		return nil, s.wrong("max-body", "is %q; it takes a size such as 16MB, at least 1KB", f.maxBody)
 	}
 	if f.publicURL != "" {
 		if v.handler.PublicURL, err = url.Parse(f.publicURL); err != nil {
@@ -226,7 +229,8 @@ func (v *service) serve(ctx context.Context) error {
 			}
 		})
 	}
-	v.log.Info("listening", "url", scheme+"://"+listener.Addr().String(), "version", version.String())
+	v.log.Info("listening", "url", scheme+"://"+listener.Addr().String(), "backend", v.settings.backend, "version", version.String())
+	v.warn()
 	select {
 	case err = <-failed:
 	case <-ctx.Done():
@@ -235,6 +239,22 @@ func (v *service) serve(ctx context.Context) error {
 	err = errors.Join(err, v.drain(servers))
 	done.Wait()
 	return err
+}
+
+// warn says what works, and is seldom meant.
+func (v *service) warn() {
+	f := v.flags
+	if local, _ := loopback(f.listen); !local { // check has seen the error
+		if f.publicURL == "" && len(f.allowedHosts) == 0 {
+			v.log.Warn("clients can call this server by loopback names only; set --public-url, or --allowed-hosts", "listen", f.listen)
+		}
+		if f.tlsCert == "" {
+			v.log.Warn("tokens travel in clear text unless a proxy in front of this server has TLS; see --tls-cert", "listen", f.listen)
+		}
+	}
+	if slices.Contains(v.settings.usedBackends(), "state") && v.settings.store == "memory" {
+		v.log.Warn("workspaces are in memory, and end with this server; --store keeps them", "store", v.settings.store)
+	}
 }
 
 // drain ends the servers once their calls have, or time is up.

@@ -101,6 +101,11 @@ func (f *serveFlags) check(s *settings) error {
 	if s.serve.oauth.issuer != "" && f.publicURL == "" {
 		return fmt.Errorf("%s needs --public-url: clients are told which resource their tokens must be for", s.loaded.Place(sectionOAuth))
 	}
+	for _, host := range split(f.allowedHosts) {
+		if strings.ContainsAny(host, "/ ") {
+			return s.wrong("allowed-hosts", "has %q; a host is a name, such as mcp.example.com", host)
+		}
+	}
 	for _, origin := range split(f.allowedOrigins) {
 		u, err := url.Parse(origin)
 		if err != nil || u.Scheme == "" || u.Host == "" || u.Path != "" || u.RawQuery != "" {
@@ -153,12 +158,19 @@ versions since 2025-03-26, and SSE at /sse for those of 2024-11-05. Each MCP
 session has a workspace of its own; clients without sessions have one each, and
 name others by their ref.
 
-Who may come in stands in the configuration file, in the sections principals and
-oauth; see docs/server.md.`,
+Who may come in, and how much each may use, stands in the configuration file, in
+the sections principals, oauth, limits and per-principal; see docs/server.md.`,
+		Example: `  mcp-workspace serve --no-auth
+  mcp-workspace serve --backend docker --config server.yaml`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return s.listenAndServe(cmd, flags) },
 	}
-	s.addFlags(cmd)
 	flags.add(cmd.Flags())
+	s.addFlags(cmd)
+	for _, name := range []string{"ref", "in-order"} { // which serve refuses
+		if err := cmd.Flags().MarkHidden(name); err != nil {
+			panic(err) // they are flags
+		}
+	}
 	return cmd
 }

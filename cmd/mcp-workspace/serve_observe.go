@@ -77,9 +77,12 @@ func (v *service) observeHTTP(e transports.HTTPEvent) {
 	if !refused || e.Status == http.StatusNotFound && !slices.Contains([]string{"/mcp", "/message"}, e.Route) {
 		return
 	}
+	if e.Refused != "" {
+		reason = telemetry.Reason(e.Refused)
+	}
 	v.metrics.Refused(reason)
 	err := v.audit.Record(context.Background(), audit.Record{
-		Kind: audit.KindRefused, RequestID: e.RequestID, Principal: e.Principal, Reason: string(reason), Status: e.Status,
+		Kind: audit.KindRefused, RequestID: e.RequestID, Principal: e.Principal, Reason: string(reason), Status: e.Status, Remote: e.Remote,
 	})
 	if err != nil {
 		v.log.Debug("a line of the audit log was lost", "error", err)
