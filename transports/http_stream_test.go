@@ -251,7 +251,12 @@ func TestHTTPListening(t *testing.T) {
 		return len(session.listeners) == 1
 	})
 	tell("three")
-	if m := st.message(); m.Method != "notifications/three" {
+	m := st.message()
+	if m.Method == "notifications/two" {
+		// The newer one broke before the server knew that this had arrived.
+		m = st.message()
+	}
+	if m.Method != "notifications/three" {
 		t.Errorf("%s", m.line)
 	}
 	st.cut()
