@@ -56,6 +56,7 @@ type service struct {
 	log      *slog.Logger
 	handler  *transports.HTTP
 	metrics  *telemetry.Metrics
+	tracing  *telemetry.Tracing            // nil without it
 	audit    *audit.Log                    // nil without one
 	closers  []func(context.Context) error // in the order in which they were opened
 }
@@ -92,11 +93,10 @@ func (s *settings) assemble(ctx context.Context, f *serveFlags) (_ *service, err
 	if v.audit, err = v.openAudit(); err != nil {
 		return nil, err
 	}
-	tracing, err := telemetry.NewTracing(ctx, telemetry.TracingConfig{Version: version.String(), Transport: telemetry.TransportTCP, Logger: v.log})
-	if err != nil {
+	if v.tracing, err = telemetry.NewTracing(ctx, telemetry.TracingConfig{Version: version.String(), Transport: telemetry.TransportTCP, Logger: v.log}); err != nil {
 		return nil, err
 	}
-	v.onClose(tracing.Shutdown)
+	v.onClose(v.tracing.Shutdown)
 
 	all := s.serve.limits.over(sessions.DefaultLimits)
 	s.scope = serveScope
@@ -109,16 +109,16 @@ func (s *settings) assemble(ctx context.Context, f *serveFlags) (_ *service, err
 		Backend:    func(ctx context.Context) string { return s.backendOf(sessions.CallerFrom(ctx).Principal) },
 		Workspaces: workspaceCounts(manager),
 		Sessions:   func() int { return v.handler.Sessions() },
-		AuditLost:  v.audit.Lost, SpansLost: tracing.SpansLost, Logger: v.log,
+		AuditLost:  v.audit.Lost, SpansLost: v.tracing.SpansLost, Logger: v.log,
 	})
 	observe := func(ctx context.Context, e tools.Event) {
 		v.metrics.Observe(ctx, e)
-		tracing.Observe(ctx, e)
+		v.tracing.Observe(ctx, e)
 		if err := v.audit.Call(ctx, e); err != nil {
 			v.log.Debug("a line of the audit log was lost", "error", err)
 		}
 	}
-	options := slices.Concat(v.metrics.ServerOptions(), tracing.ServerOptions(), v.audit.ServerOptions())
+	options := slices.Concat(v.metrics.ServerOptions(), v.tracing.ServerOptions(), v.audit.ServerOptions())
 	tenants, err := s.makeTenants(manager, observe, options)
 	if err != nil {
 		return nil, err
@@ -208,7 +208,9 @@ func (v *service) serve(ctx context.Context) error {
 		}
 		listener = tls.NewListener(listener, &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: certificates.get, NextProtos: []string{"h2", "http/1.1"}})
 	}
-	servers := []*http.Server{v.handler.Server()}
+	main := v.handler.Server()
+	main.Handler = v.traced(main.Handler)
+	servers := []*http.Server{main}
 	listeners := []net.Listener{listener}
 	if v.flags.metricsListen != "" {
 		extra, err := v.listen(ctx, v.flags.metricsListen)

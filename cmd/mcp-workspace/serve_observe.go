@@ -100,6 +100,17 @@ var refusals = map[int]telemetry.Reason{
 	http.StatusServiceUnavailable:    telemetry.ReasonDraining,
 }
 
+// traced has requests take part in the trace that their headers name, also those
+// whose headers mcp-go does not see.
+func (v *service) traced(next http.Handler) http.Handler {
+	if v.tracing == nil {
+		return next
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		next.ServeHTTP(w, r.WithContext(v.tracing.FromHeaders(r.Context(), r.Header)))
+	})
+}
+
 // operations answers whoever reaches --metrics-listen.
 func (v *service) operations() http.Handler {
 	mux := http.NewServeMux()
