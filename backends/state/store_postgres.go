@@ -111,17 +111,21 @@ type pgQuerier interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }
 
-// checkPostgresTable tells whether the table is there and ours.
+// checkPostgresTable tells whether the table is there and ours. It asks the
+// catalogue's tables for both: to_regclass would also see what another process
+// commits after the statement began, and the comment not yet.
 func checkPostgresTable(ctx context.Context, q pgQuerier) (bool, error) {
-	var there bool
 	var comment string
 	err := q.QueryRow(ctx, `
-		SELECT to_regclass('mcp_workspace_documents') IS NOT NULL,
-		       coalesce(obj_description(to_regclass('mcp_workspace_documents'), 'pg_class'), '')`).Scan(&there, &comment)
-	if err == nil && there && comment != postgresSchema {
+		SELECT coalesce(obj_description(oid, 'pg_class'), '') FROM pg_class
+		WHERE relname = 'mcp_workspace_documents' AND pg_table_is_visible(oid)`).Scan(&comment)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return false, nil
+	}
+	if err == nil && comment != postgresSchema {
 		err = fmt.Errorf("it has a table mcp_workspace_documents that is marked %q and not %q, so another version or another program made it", comment, postgresSchema)
 	}
-	return there, err
+	return err == nil, err
 }
 
 func (s *postgresStore) create(ctx context.Context, id string, t *tree) (created bool, err error) {

@@ -649,6 +649,33 @@ func TestPostgresTableOfOthersIsRefused(t *testing.T) {
 	}
 }
 
+func TestPostgresTableThatAppearsIsNotHalfThere(t *testing.T) {
+	dsn := testpg.Start(t)
+	admin, err := pgx.Connect(t.Context(), dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer admin.Close(context.WithoutCancel(t.Context()))
+	// A process looks with the eyes of before, while another makes the table.
+	early, err := admin.BeginTx(t.Context(), pgx.TxOptions{IsoLevel: pgx.RepeatableRead})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := early.Exec(t.Context(), "SELECT 1"); err != nil {
+		t.Fatal(err)
+	}
+	open(t, Config{Store: dsn})
+	if there, err := checkPostgresTable(t.Context(), early); there || err != nil {
+		t.Errorf("in the transaction that began before: %v, %v; want no table", there, err)
+	}
+	if err := early.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if there, err := checkPostgresTable(t.Context(), admin); !there || err != nil {
+		t.Errorf("after: %v, %v", there, err)
+	}
+}
+
 func TestPostgresHoldsTheDocumentAsJSON(t *testing.T) {
 	dsn := testpg.Start(t)
 	ws := create(t, open(t, Config{Store: dsn}), backends.Spec{Name: "w"})
