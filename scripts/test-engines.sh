@@ -225,6 +225,9 @@ network_up() {
     return
   fi
   ip link add "$bridge" type bridge
+  # An address that is set stays. Else it is the lowest of its ports and changes as
+  # containers come and go, and what others send to the old one is lost.
+  ip link set "$bridge" address "$(cat "/sys/class/net/$bridge/address")"
   ip address add "$net.0.1/18" dev "$bridge"
   ip link set "$bridge" up
   rules "$net" -A
