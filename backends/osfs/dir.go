@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -164,6 +165,8 @@ type dirFile struct {
 	fd   int // -1 once it is closed
 	dir  *dir
 	name string
+
+	waited time.Duration
 }
 
 func (f *dirFile) Read(p []byte) (int, error) {
@@ -194,7 +197,10 @@ func (f *dirFile) read(p []byte) (int, error) {
 // wait reads what a file that has nothing to say yet says within a while.
 func (f *dirFile) wait(p []byte) (int, error) {
 	ready := []unix.PollFd{{Fd: int32(f.fd), Events: unix.POLLIN}}
-	if _, err := retried(func() (int, error) { return unix.Poll(ready, int(patience.Milliseconds())) }); err != nil {
+	since := time.Now()
+	_, err := retried(func() (int, error) { return unix.Poll(ready, int(max(patience-f.waited, 0).Milliseconds())) })
+	f.waited += time.Since(since)
+	if err != nil {
 		return 0, err
 	}
 	return f.read(p)

@@ -4,6 +4,7 @@ package osfs
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"syscall"
@@ -26,7 +27,7 @@ func (o *FS) Open(name string) (fsops.File, error) {
 		return nil, o.fail(name, err)
 	}
 	if f.SetReadDeadline(time.Time{}) == nil {
-		return hesitant{f}, nil
+		return &hesitant{file: f}, nil
 	}
 	return f, nil
 }
@@ -79,27 +80,61 @@ func special(name string, mode fs.FileMode) error {
 	return backends.Errorf(backends.CodeInvalidArgument, "open", name, "is %s, not a regular file", what)
 }
 
-// patience is how long a read waits for a file that may have nothing to say.
+// patience is how long the reads of a file together wait for it to have
+// something to say.
 const patience = time.Second
 
 // hesitant is a file that calls itself regular and can still keep a reader
-// waiting, as /proc/kmsg does.
-type hesitant struct{ file *os.File }
-
-func (h hesitant) Read(p []byte) (int, error) {
-	if err := h.file.SetReadDeadline(time.Now().Add(patience)); err != nil {
-		return 0, err
-	}
-	n, err := h.file.Read(p)
-	return n, h.fail(err)
+// waiting, as /proc/kmsg does. One goroutine reads it.
+type hesitant struct {
+	file   *os.File
+	waited time.Duration
 }
 
-func (h hesitant) ReadAt(p []byte, off int64) (int, error) {
+func (h *hesitant) Read(p []byte) (int, error) {
+	if len(p) == 0 {
+		return 0, nil
+	}
+	if err := h.file.SetReadDeadline(time.Now().Add(max(patience-h.waited, time.Millisecond))); err != nil {
+		return 0, err
+	}
+	raw, err := h.file.SyscallConn()
+	if err != nil {
+		return 0, err
+	}
+	var n int
+	var failed error
+	var since time.Time // when it had nothing to say
+	err = raw.Read(func(fd uintptr) bool {
+		n, failed = retried(func() (int, error) { return unix.Read(int(fd), p) })
+		if !errors.Is(failed, unix.EAGAIN) {
+			return true
+		}
+		if since.IsZero() {
+			since = time.Now()
+		}
+		return false
+	})
+	if !since.IsZero() {
+		h.waited += time.Since(since)
+	}
+	switch {
+	case err != nil:
+		return 0, h.fail(err)
+	case failed != nil:
+		return 0, &fs.PathError{Op: "read", Path: h.file.Name(), Err: failed}
+	case n == 0:
+		return 0, io.EOF
+	}
+	return n, nil
+}
+
+func (h *hesitant) ReadAt(p []byte, off int64) (int, error) {
 	n, err := h.file.ReadAt(p, off)
 	return n, h.fail(err)
 }
 
-func (h hesitant) fail(err error) error {
+func (h *hesitant) fail(err error) error {
 	if errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, syscall.EAGAIN) {
 		return waits(h.file.Name())
 	}
@@ -110,5 +145,5 @@ func waits(name string) error {
 	return backends.Errorf(backends.CodeInvalidArgument, "read", name, "waits for something to happen before it can be read; it is not a file of text")
 }
 
-func (h hesitant) Stat() (fs.FileInfo, error) { return h.file.Stat() }
-func (h hesitant) Close() error               { return h.file.Close() }
+func (h *hesitant) Stat() (fs.FileInfo, error) { return h.file.Stat() }
+func (h *hesitant) Close() error               { return h.file.Close() }
