@@ -61,11 +61,6 @@ func (h *header) write(p *Proc, name string) {
 	p.Out.WriteString("==> " + name + " <==\n")
 }
 
-func newHeader(o *Parsed) *header {
-	last := o.Last("q", "v")
-	return &header{on: last == "v" || last == "" && len(o.Args) > 1}
-}
-
 func separator(o *Parsed) byte {
 	if o.Has("z") {
 		return 0
@@ -73,25 +68,31 @@ func separator(o *Parsed) byte {
 	return '\n'
 }
 
-func head(p *Proc) int {
-	p.Args = obsolete(p.Args, false)
-	o, code := p.Parse(headOptions)
-	if o == nil {
-		return code
-	}
-	n, fromEnd, byBytes := int64(10), false, false
+// part is what head or tail shows of each file.
+type part struct {
+	n       int64
+	signed  bool // -n with head: all but the last n; +n with tail: from the nth on
+	byBytes bool
+	sep     byte
+}
+
+// parts shows a part of each file that is named, or of the standard input. The
+// sign before a number is what gives it its other meaning, ignored one that may
+// stand there and means nothing.
+func parts(p *Proc, o *Parsed, sign, ignored string, show func(io.Reader, part) error) (code int) {
+	want := part{n: 10, sep: separator(o)}
 	if key := o.Last("c", "n"); key != "" {
 		text, _ := o.Value(key)
-		byBytes = key == "c"
-		digits, minus := strings.CutPrefix(text, "-")
-		fromEnd = minus
+		want.byBytes = key == "c"
+		number, signed := strings.CutPrefix(text, sign)
+		want.signed = signed
 		var ok bool
-		if n, ok = parseSize(strings.TrimPrefix(digits, "+")); !ok {
-			return p.Errorf(1, "invalid number of %s: %s", map[bool]string{true: "bytes", false: "lines"}[byBytes], Quote(strings.TrimPrefix(text, "-")))
+		if want.n, ok = parseSize(strings.TrimPrefix(number, ignored)); !ok {
+			return p.Errorf(1, "invalid number of %s: %s", map[bool]string{true: "bytes", false: "lines"}[want.byBytes], Quote(strings.TrimPrefix(text, "-")))
 		}
 	}
-	h := newHeader(o)
-	sep := separator(o)
+	last := o.Last("q", "v")
+	h := header{on: last == "v" || last == "" && len(o.Args) > 1}
 	names := o.Args
 	if len(names) == 0 {
 		names = []string{"-"}
@@ -100,12 +101,12 @@ func head(p *Proc) int {
 		if p.Stopped() {
 			break
 		}
-		code = max(code, headFile(p, name, h, n, fromEnd, byBytes, sep))
+		code = max(code, partOf(p, name, &h, func(r io.Reader) error { return show(r, want) }))
 	}
 	return code
 }
 
-func headFile(p *Proc, name string, h *header, n int64, fromEnd, byBytes bool, sep byte) int {
+func partOf(p *Proc, name string, h *header, show func(io.Reader) error) int {
 	in := io.NopCloser(p.Stdin)
 	if name != "-" {
 		f, err := p.Open(name)
@@ -116,21 +117,31 @@ func headFile(p *Proc, name string, h *header, n int64, fromEnd, byBytes bool, s
 	}
 	defer in.Close()
 	h.write(p, name)
-	var err error
-	switch {
-	case byBytes && fromEnd:
-		err = headAllButBytes(p, in, n)
-	case byBytes:
-		_, err = p.Copy(p.Out, io.LimitReader(in, n))
-	case fromEnd:
-		err = headAllButLines(p, in, n, sep)
-	default:
-		err = headLines(p, in, n, sep)
-	}
-	if err != nil && !p.Stopped() {
+	if err := show(in); err != nil && !p.Stopped() {
 		return p.Errorf(1, "error reading %s: %s", Quote(name), Reason(err))
 	}
 	return 0
+}
+
+func head(p *Proc) int {
+	p.Args = obsolete(p.Args, false)
+	o, code := p.Parse(headOptions)
+	if o == nil {
+		return code
+	}
+	return parts(p, o, "-", "+", func(in io.Reader, want part) (err error) {
+		switch {
+		case want.byBytes && want.signed:
+			err = headAllButBytes(p, in, want.n)
+		case want.byBytes:
+			_, err = p.Copy(p.Out, io.LimitReader(in, want.n))
+		case want.signed:
+			err = headAllButLines(p, in, want.n, want.sep)
+		default:
+			err = headLines(p, in, want.n, want.sep)
+		}
+		return err
+	})
 }
 
 func headLines(p *Proc, r io.Reader, n int64, sep byte) error {

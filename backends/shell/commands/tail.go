@@ -1,9 +1,6 @@
 package commands
 
-import (
-	"io"
-	"strings"
-)
+import "io"
 
 var tailOptions = NewOptions(1, "c bytes=", "n lines=", "q quiet silent", "v verbose", "z zero-terminated", "f", "follow=?", "F", "retry", "pid=", "s sleep-interval=", "max-unchanged-stats=")
 
@@ -13,63 +10,25 @@ func tail(p *Proc) int {
 	if o == nil {
 		return code
 	}
-	n, fromStart, byBytes := int64(10), false, false
-	if key := o.Last("c", "n"); key != "" {
-		text, _ := o.Value(key)
-		byBytes = key == "c"
-		digits, plus := strings.CutPrefix(text, "+")
-		fromStart = plus
-		var ok bool
-		if n, ok = parseSize(strings.TrimPrefix(digits, "-")); !ok {
-			return p.Errorf(1, "invalid number of %s: %s", map[bool]string{true: "bytes", false: "lines"}[byBytes], Quote(text))
+	code = parts(p, o, "+", "-", func(in io.Reader, want part) (err error) {
+		switch {
+		case want.byBytes && want.signed:
+			if _, err = p.Copy(io.Discard, io.LimitReader(in, max(want.n-1, 0))); err == nil {
+				_, err = p.Copy(p.Out, in)
+			}
+		case want.byBytes:
+			err = tailBytes(p, in, want.n)
+		case want.signed:
+			err = tailFromLine(p, in, want.n, want.sep)
+		default:
+			err = tailLines(p, in, want.n, want.sep)
 		}
-	}
-	h := newHeader(o)
-	sep := separator(o)
-	names := o.Args
-	if len(names) == 0 {
-		names = []string{"-"}
-	}
-	for _, name := range names {
-		if p.Stopped() {
-			break
-		}
-		code = max(code, tailFile(p, name, h, n, fromStart, byBytes, sep))
-	}
+		return err
+	})
 	if o.Has("f", "F", "follow") && !p.Stopped() {
 		return p.Errorf(1, "files are not followed in this workspace: nothing writes to them while this runs. Use tail without -f")
 	}
 	return code
-}
-
-func tailFile(p *Proc, name string, h *header, n int64, fromStart, byBytes bool, sep byte) int {
-	in := io.NopCloser(p.Stdin)
-	if name != "-" {
-		f, err := p.Open(name)
-		if err != nil {
-			return p.Errorf(1, "cannot open %s for reading: %s", Quote(name), Reason(err))
-		}
-		in = f
-	}
-	defer in.Close()
-	h.write(p, name)
-	var err error
-	switch {
-	case byBytes && fromStart:
-		if _, err = p.Copy(io.Discard, io.LimitReader(in, max(n-1, 0))); err == nil {
-			_, err = p.Copy(p.Out, in)
-		}
-	case byBytes:
-		err = tailBytes(p, in, n)
-	case fromStart:
-		err = tailFromLine(p, in, n, sep)
-	default:
-		err = tailLines(p, in, n, sep)
-	}
-	if err != nil && !p.Stopped() {
-		return p.Errorf(1, "error reading %s: %s", Quote(name), Reason(err))
-	}
-	return 0
 }
 
 func tailBytes(p *Proc, r io.Reader, n int64) error {
