@@ -139,9 +139,10 @@ func (m *modernWriter) WriteHeader(status int) {
 // once. It reports no failure: the end of the request's context does.
 func (m *modernWriter) Write(b []byte) (int, error) {
 	if m.events {
-		if m.unacknowledged && bytes.Contains(b, []byte(mcp.MethodNotificationSubscriptionsAcknowledged)) {
-			m.unacknowledged = false
+		if m.unacknowledged && !bytes.Contains(b, []byte(mcp.MethodNotificationSubscriptionsAcknowledged)) {
+			m.acknowledge()
 		}
+		m.unacknowledged = false
 		return len(b), m.post.passOn(b)
 	}
 	m.body = append(m.body, b...)
@@ -163,6 +164,12 @@ func (m *modernWriter) notify(n mcp.JSONRPCNotification) {
 	m.post.send(data) // or the client takes none, or is gone
 }
 
+// acknowledge says that nothing was subscribed to.
+func (m *modernWriter) acknowledge() {
+	m.post.send(fmt.Appendf(nil, `{"jsonrpc":"2.0","method":%q,"params":{"_meta":{%q:%s},"notifications":{}}}`,
+		mcp.MethodNotificationSubscriptionsAcknowledged, mcp.MetaKeySubscriptionID, m.id))
+}
+
 // end finishes the response.
 func (m *modernWriter) end() {
 	m.session.notes.flush()
@@ -175,8 +182,7 @@ func (m *modernWriter) end() {
 	case m.status == 0:
 		a.status = http.StatusAccepted
 	case m.unacknowledged && m.status == http.StatusOK:
-		m.post.send(fmt.Appendf(nil, `{"jsonrpc":"2.0","method":%q,"params":{"_meta":{%q:%s},"notifications":{}}}`,
-			mcp.MethodNotificationSubscriptionsAcknowledged, mcp.MetaKeySubscriptionID, m.id))
+		m.acknowledge()
 	case len(a.body) > 0 && m.header.Get("Content-Type") != "application/json":
 		a = refusal(m.status, m.id, transportError, string(a.body))
 	}
