@@ -55,6 +55,13 @@ type Spec struct {
 	Name string
 	// Owner is recorded with the environment; empty when there is one user.
 	Owner string
+	// Temporary tells that the environment is to be removed when its connection
+	// ends. Then nothing that a Create which failed or was given up has made is
+	// left for the next one, though it has a name.
+	Temporary bool
+	// Made, when set, is called when Create has made an environment, not found
+	// one, and is about to answer with it.
+	Made func()
 	// Progress, when set, is told what a slow creation is doing. It may be
 	// called from another goroutine, and not after Create has returned.
 	Progress func(message string)

@@ -364,4 +364,6 @@ type Exit struct {
 	Signal string
 	// OutputFile is the path of the whole output; see Command.KeepAbove.
 	OutputFile string
+	// NotKept says why there is no OutputFile that was asked for.
+	NotKept string
 }

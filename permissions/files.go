@@ -99,6 +99,9 @@ func (p fileProgram) writeMode(name string, args []field) writeMode {
 	case (name == "cp" || name == "ln" || name == "install") && targetOption.given(args):
 		return writesNone // what is written is the option's
 	}
+	if name == "zip" && (optionNames{letters: "m", words: []string{"--move"}, stops: "nPtb"}).given(args) {
+		return writesAll
+	}
 	if name == "install" && (optionNames{letters: "d", words: []string{"--directory"}, stops: "gmoSt"}).given(args) {
 		return writesAll
 	}

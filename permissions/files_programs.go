@@ -42,6 +42,7 @@ var filePrograms = byName(map[string]fileProgram{
 	"sort":             {value: "kt"},
 	"cut":              {value: "dfcb"},
 	"paste":            {value: "d"},
+	"fmt":              {value: "gpw"},
 	"base64":           {value: "w"},
 	"wc":               {},
 	"curl":             {value: "HXAuewm"},
@@ -77,7 +78,7 @@ var filePrograms = byName(map[string]fileProgram{
 
 	"rmdir mkfifo":            {writes: writesAll, names: true},
 	"tee":                     {writes: writesAll},
-	"touch":                   {writes: writesAll, names: true, value: "dt"},
+	"touch":                   {writes: writesAll, names: true, value: "dtr"},
 	"mkdir":                   {writes: writesAll, names: true, value: "m"},
 	"mktemp":                  {writes: writesAll, names: true},
 	"truncate":                {writes: writesAll, value: "s"},
@@ -112,6 +113,7 @@ var noFiles = byName(map[string]bool{
 	"true false : exit return kill sleep seq date alias unalias":                 true,
 	"trap set unset export local declare readonly typeset read eval printf echo": true,
 	"apt apt-get apk dnf yum brew pacman":                                        true,
+	"envsubst getopt uuidgen":                                                    true,
 	"nohup timeout time nice exec builtin env xargs sudo doas setsid stdbuf":     true,
 	"busybox toybox ssh watch parallel su":                                       true,
 })

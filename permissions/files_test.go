@@ -22,6 +22,7 @@ ln -sft /etc x
 install -m 755 x /usr/bin/x
 install -d /etc/x y
 install -Dt /etc x
+zip -rm pub.zip /etc/x
 rsync -a src/ /etc/
 rsync -a --log-file=/var/log/x src/ dst/
 rsync --partial src/ /etc/

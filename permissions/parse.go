@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/mcp-workspace/mcp-workspace/internal/bash"
 )
 
 // script checks text as a shell would run it.
@@ -51,30 +53,42 @@ func readDifferently(src string) bool {
 }
 
 func (c *checker) parseAndRun(src string, lang syntax.LangVariant, st *state, in stdin, depth int) output {
-	stmts, err := parseShell(src, lang)
 	w := &walker{checker: c, state: st, depth: depth, posix: lang == syntax.LangPOSIX}
-	out := w.program(stmts, in)
-	if err == nil {
+	if w.posix {
+		stmts, err := parsePOSIX(src)
+		out := w.program(stmts, in)
+		if err != nil {
+			return output{}
+		}
 		return out
 	}
-	if lang == syntax.LangBash {
-		c.askFor(src, "the command cannot be parsed ("+err.Error()+")")
-		c.crude(src)
+	script, err := bash.Parse(src, nil)
+	out := w.program(script.Stmts, in)
+	if err == nil && (!script.Mended || c.rules.readAlike) {
+		return out
 	}
+	switch {
+	case c.rules.readAlike: // that shell runs nothing of what could not be read
+	case err == nil:
+		c.askFor(src, "another shell may take the command for something else")
+	default:
+		c.askFor(src, "the command cannot be parsed ("+err.Error()+")")
+	}
+	c.crude(src)
 	return output{}
 }
 
-// parseShell parses src. With an error it returns the statements before the
+// parsePOSIX parses src. With an error it returns the statements before the
 // mistake, which a shell runs all the same. The parser meets hostile text, so
 // that a panic in it is one more text that cannot be parsed.
-func parseShell(src string, lang syntax.LangVariant) (stmts []*syntax.Stmt, err error) {
+func parsePOSIX(src string) (stmts []*syntax.Stmt, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("the parser failed: %v", p)
 		}
 	}()
 	// Not ended early: the sequence goes on after a mistake whatever it is told.
-	for stmt, e := range syntax.NewParser(syntax.Variant(lang)).StmtsSeq(strings.NewReader(src)) {
+	for stmt, e := range syntax.NewParser(syntax.Variant(syntax.LangPOSIX)).StmtsSeq(strings.NewReader(src)) {
 		switch {
 		case e != nil && err == nil:
 			err = e

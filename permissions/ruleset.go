@@ -79,6 +79,7 @@ type Ruleset struct {
 
 	compiled  map[Operation]*ruleList
 	sandboxed bool // see Sandboxed
+	readAlike bool // see ReadAlike
 }
 
 // ruleList is Rules, ready to be matched.
@@ -106,6 +107,16 @@ type compiledRule struct {
 func (r *Ruleset) Sandboxed() *Ruleset {
 	out := *r
 	out.sandboxed = true
+	return &out
+}
+
+// ReadAlike returns the ruleset for a workspace whose shell reads commands with
+// package bash, as the check does. What cannot be read is then no reason to ask:
+// that shell runs what comes before it, which has been checked, and answers with
+// the mistake.
+func (r *Ruleset) ReadAlike() *Ruleset {
+	out := *r
+	out.readAlike = true
 	return &out
 }
 

@@ -274,5 +274,5 @@ var transforms = map[string]bool{
 	"python": true, "python3": true, "perl": true, "ruby": true, "node": true, "php": true, "lua": true,
 	"gzip": true, "gunzip": true, "zcat": true, "bzip2": true, "xz": true, "jq": true, "uudecode": true,
 	"paste": true, "dd": true, "gpg": true, "curl": true, "wget": true, "nc": true, "strings": true, "tac": true,
-	"iconv": true, "bc": true, "dc": true, "m4": true, "envsubst": true,
+	"iconv": true, "bc": true, "dc": true, "m4": true, "envsubst": true, "fmt": true, "unzip": true,
 }

@@ -2,6 +2,7 @@ package tools
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"sync"
 
@@ -36,6 +37,13 @@ func (c *call) decided(d permissions.Decision) {
 	if rank[d.Action] >= rank[c.event.Decision] {
 		c.event.Decision, c.event.Rule = d.Action, d.Why
 	}
+}
+
+// deniedOutright answers a call of a tool that is not offered.
+func (c *call) deniedOutright(op permissions.Operation) error {
+	why := fmt.Sprintf("the ruleset denies every %s", op)
+	c.decided(permissions.Decision{Action: permissions.Deny, Operation: op, Why: why})
+	return backends.Errorf(backends.CodePermission, "", "", "%s: %s, so the tool is not offered. Do the work without it, or ask for the ruleset to be changed", c.tool, why)
 }
 
 // clean is p as the ruleset sees it: absolute and clean.

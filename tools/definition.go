@@ -25,7 +25,7 @@ type definition struct {
 	hints     hints
 	params    []param
 	output    func() (*jsonschema.Schema, error)
-	decode    func(arguments any) (any, error)
+	decode    func(arguments any, others ...string) (any, error) // see the function
 	run       func(c *call, args any) (*answer, error)
 }
 
@@ -56,9 +56,9 @@ func define[In, Out any](name, title string, op permissions.Operation, h hints, 
 	return definition{
 		name: name, title: title, operation: op, hints: h, params: params,
 		output: func() (*jsonschema.Schema, error) { return outputSchema[Out]() },
-		decode: func(arguments any) (any, error) {
+		decode: func(arguments any, others ...string) (any, error) {
 			var in In
-			err := decode(arguments, params, reflect.ValueOf(&in).Elem())
+			err := decode(arguments, params, reflect.ValueOf(&in).Elem(), others...)
 			return in, err
 		},
 		run: func(c *call, args any) (*answer, error) { return run(c, args.(In)) },
@@ -200,8 +200,9 @@ func quote(v any) string {
 
 // decode fills in, a struct of arguments, from what a client sent. An argument
 // that is unknown, of another type, or missing is refused by name; null counts
-// as left out.
-func decode(arguments any, params []param, in reflect.Value) error {
+// as left out. The others have been taken out of arguments already, and are named
+// beside those that there are.
+func decode(arguments any, params []param, in reflect.Value, others ...string) error {
 	given, ok := arguments.(map[string]any)
 	if !ok && arguments != nil {
 		return invalid("the arguments must be a JSON object, such as %s", example(params))
@@ -234,7 +235,7 @@ func decode(arguments any, params []param, in reflect.Value) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if !slices.Contains(names, name) {
-			return invalid("there is no argument %q; the arguments are %s", name, strings.Join(names, ", "))
+			return invalid("there is no argument %q; the arguments are %s", name, strings.Join(append(names, others...), ", "))
 		}
 	}
 	return nil

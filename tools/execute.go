@@ -58,7 +58,7 @@ func (c *call) execute(in executeArgs) (*answer, error) {
 	})
 	stop()
 
-	shown := out.fit(exit.OutputFile, c.budget())
+	shown := out.fit(exit, c.budget())
 	f := facts{"exit_code": exit.Code}
 	if err == nil {
 		c.event.ExitCode = exit.Code
@@ -94,19 +94,31 @@ func (c *call) maxOutput() int64 {
 	return maxOutput
 }
 
-// stopped is the failure of a command that did not end by itself.
+// stopped is the failure of a command that did not end by itself, or whose files
+// could not be kept.
 func (c *call) stopped(err error, seconds float64, shown string, f facts) error {
 	e := &commandError{err: err, output: shown, facts: f}
+	printed := "It had printed:"
+	if shown == "" {
+		printed = "It had printed nothing."
+	}
 	say := func(code backends.Code, format string, args ...any) {
-		e.err = &backends.Error{Code: code, Message: fmt.Sprintf(format, args...), Err: err}
+		e.err = &backends.Error{Code: code, Message: fmt.Sprintf(format, args...) + " " + printed, Err: err}
 	}
 	switch backends.CodeOf(err) {
 	case backends.CodeTimeout:
-		say(backends.CodeTimeout, "the command was stopped after %v s (exit code 124), with everything of its session. Raise timeout, or start it in the background with its output in a file. It had printed:", seconds)
+		advice := "or start it in the background with its output in a file"
+		if c.set.NoBackground {
+			advice = "or do less in one command: nothing goes on in the background after it"
+		}
+		say(backends.CodeTimeout, "the command was stopped after %v s (exit code 124), with everything of its session. Raise timeout, %s.", seconds, advice)
 	case backends.CodeTooLarge:
-		say(backends.CodeTooLarge, "%s. It had printed:", strings.TrimSuffix(message(err), "."))
+		say(backends.CodeTooLarge, "%s.", strings.TrimSuffix(message(err), "."))
+	case backends.CodeStale:
+		delete(f, "exit_code") // it may have been stopped
+		say(backends.CodeStale, "%s.", strings.TrimSuffix(message(err), "."))
 	case backends.CodeCancelled:
-		say(backends.CodeCancelled, "cancelled; the command was stopped, with everything of its session. It had printed:")
+		say(backends.CodeCancelled, "cancelled; the command was stopped, with everything of its session.")
 	default:
 		if out := shown; out == "" {
 			delete(f, "exit_code")
@@ -172,19 +184,19 @@ func (o *output) add(data []byte) {
 func (o *output) truncated() bool { return o.total > int64(o.shown) }
 
 // fit is the output as it is shown, without its last newline, in at most budget
-// bytes of JSON; file is where all of it is kept.
-func (o *output) fit(file string, budget int) string {
+// bytes of JSON; exit tells where all of it is kept.
+func (o *output) fit(exit backends.Exit, budget int) string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for o.shown = shownOutput; ; o.shown /= 2 {
-		if text := o.render(file); jsonSize(text) <= budget {
+		if text := o.render(exit); jsonSize(text) <= budget {
 			return text
 		}
 	}
 }
 
 // render shows what fits into o.shown bytes.
-func (o *output) render(file string) string {
+func (o *output) render(exit backends.Exit) string {
 	if !o.truncated() {
 		return strings.TrimSuffix(string(o.head)+string(o.tail), "\n")
 	}
@@ -197,8 +209,10 @@ func (o *output) render(file string) string {
 	tail := wholeRunesStart(end[max(len(end)-half, 0):])
 	where := ""
 	switch {
-	case file != "":
-		where = "; the whole output is in " + file
+	case exit.OutputFile != "":
+		where = "; the whole output is in " + exit.OutputFile
+	case exit.NotKept != "":
+		where = "; the whole output could not be kept: " + clip(valid(exit.NotKept), 300)
 	case o.total > shownOutput:
 		where = "; the whole output could not be kept"
 	}

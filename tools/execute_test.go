@@ -57,6 +57,24 @@ func TestExecuteOnState(t *testing.T) {
 	}
 }
 
+func TestExecuteSaysWhatBecomesOfBackgroundJobs(t *testing.T) {
+	slow := args{"command": "echo begun; sleep 60", "timeout": 0.2}
+	local := onLocal(t, t.TempDir(), Options{})
+	if got := local.fails(backends.CodeTimeout, "execute", slow); !strings.Contains(got, "start it in the background") || !strings.HasSuffix(got, "It had printed:\nbegun") {
+		t.Errorf("it says %q", got)
+	}
+	state := onState(t, Options{NoBackground: true})
+	if got := state.fails(backends.CodeTimeout, "execute", slow); strings.Contains(got, "start it in the background") || !strings.Contains(got, "do less in one command") {
+		t.Errorf("it says %q", got)
+	}
+	if got := state.ok("execute", args{"command": "sleep 60 > log & sleep 70 & echo $!"}); !strings.Contains(got, "2 background jobs ended with the script") {
+		t.Errorf("it says %q", got)
+	}
+	if got := state.fails(backends.CodeTimeout, "execute", args{"command": "sleep 60", "timeout": 0.2}); !strings.Contains(got, "It had printed nothing.") {
+		t.Errorf("it says %q", got)
+	}
+}
+
 func TestExecuteKeepsALongOutputWhole(t *testing.T) {
 	b := onLocal(t, t.TempDir(), Options{})
 	r := b.call("execute", args{"command": "seq 1 100000"})
@@ -121,6 +139,17 @@ func TestExecuteCancelled(t *testing.T) {
 		}
 	}()
 	b.fails(backends.CodeCancelled, "execute", args{"command": "touch begun; sleep 60"})
+}
+
+func TestExecuteSaysWhyTheWholeOutputIsNotKept(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, ".mcp-workspace"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b := onLocal(t, dir, Options{})
+	if got := b.ok("execute", args{"command": "yes | head -c 300000"}); !strings.Contains(got, " bytes left out; the whole output could not be kept: ") || !strings.Contains(got, "not a directory") {
+		t.Errorf("without a place for the whole output: %q", clip(got[len(got)/2-300:], 600))
+	}
 }
 
 // notified is a client that keeps what it is notified of.

@@ -51,7 +51,7 @@ func newBench(t *testing.T, b backends.Backend, opts Options) *bench {
 		opts.Rules = permissive(t)
 	}
 	opts.Connection = func(context.Context, Asked) (*Connection, func(), error) { return conn, nil, nil }
-	srv := server.NewMCPServer("test", "0", server.WithToolCapabilities(false), server.WithResourceCapabilities(false, false), server.WithElicitation())
+	srv := server.NewMCPServer("test", "0", server.WithToolCapabilities(false), server.WithResourceCapabilities(false, false), server.WithElicitation(), server.WithHooks(&server.Hooks{}))
 	if err := Register(srv, opts); err != nil {
 		t.Fatal(err)
 	}

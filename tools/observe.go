@@ -14,6 +14,9 @@ type Event struct {
 	Operation permissions.Operation
 	// Ref of the workspace, or the one that the call asked for and did not reach.
 	Ref string
+	// Foreign tells that the call was refused because the one that it asked for
+	// is not the caller's, or is gone, or never was.
+	Foreign bool
 	// Target is the path or the command of the call as the client wrote it, cut
 	// to 4,000 characters; "" when the arguments could not be read.
 	Target string
@@ -52,7 +55,7 @@ func (c *call) ended(d definition, took time.Duration) Event {
 	c.mu.Unlock()
 	e.Took = took
 	e.Ref = clip(valid(c.asked.Ref), 200)
-	if c.conn != nil {
+	if c.conn != nil && c.conn.Ref() != "" {
 		e.Ref = c.conn.Ref()
 	}
 	name := "path"

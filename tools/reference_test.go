@@ -55,10 +55,11 @@ func TestDefinitionsAreAsReviewed(t *testing.T) {
 		{"agent", Options{Profile: ProfileAgent}},
 		{"hashline", Options{EditFormat: EditByLine}},
 		{"structured", Options{Structured: true}},
+		{"no-background", Options{NoBackground: true}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.opts.Rules = permissive(t)
-			defs, err := selected(c.opts)
+			defs, _, err := selected(c.opts)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -103,17 +103,39 @@ ls: {rules: [{pattern: "**/hid/b.dat", action: deny}]}
 
 func TestAToolThatIsDeniedOutrightIsNotOffered(t *testing.T) {
 	b := onState(t, Options{Rules: preset(t, "readonly")})
+	listed, ok := b.request("tools/list", map[string]any{}).(mcp.JSONRPCResponse)
+	if !ok {
+		t.Fatal("there is no list")
+	}
 	offered := map[string]bool{}
-	for _, tool := range b.srv.ListTools() {
-		offered[tool.Tool.Name] = true
+	for _, tool := range listed.Result.(mcp.ListToolsResult).Tools {
+		offered[tool.Name] = true
 	}
 	for name, want := range map[string]bool{"ls": true, "read_file": true, "glob": true, "grep": true, "write_file": false, "edit_file": false, "execute": false} {
 		if offered[name] != want {
 			t.Errorf("%s offered: %v", name, offered[name])
 		}
 	}
-	if _, isError := b.request("tools/call", map[string]any{"name": "write_file", "arguments": args{"path": "a", "content": "x"}}).(mcp.JSONRPCError); !isError {
-		t.Error("a tool that is not offered was called")
+	for name, says := range map[string]string{"write_file": "the ruleset denies every write", "edit_file": "the ruleset denies every edit", "execute": "the ruleset denies every execute"} {
+		if got := b.fails(backends.CodePermission, name, args{}); !strings.Contains(got, says) {
+			t.Errorf("%s is answered with %q", name, got)
+		}
+	}
+	// One that is not there at all is a mistake of the protocol.
+	b = onState(t, Options{Tools: []string{"ls"}})
+	for _, name := range []string{"write_file", "no_such_tool"} {
+		if _, isError := b.request("tools/call", map[string]any{"name": name, "arguments": args{}}).(mcp.JSONRPCError); !isError {
+			t.Errorf("%s was called", name)
+		}
+	}
+}
+
+func TestAnUnknownArgumentIsAnsweredWithThoseThereAre(t *testing.T) {
+	for workspace, says := range map[bool]string{false: "the arguments are path", true: "the arguments are path, workspace"} {
+		b := onState(t, Options{WorkspaceArgument: workspace})
+		if got := b.fails(backends.CodeInvalidArgument, "ls", args{"dir": "x"}); !strings.HasSuffix(strings.TrimSpace(got), says) {
+			t.Errorf("it is answered with %q, not %q", got, says)
+		}
 	}
 }
 

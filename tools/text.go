@@ -33,6 +33,10 @@ func (d *definition) text(opts Options) (Text, error) {
 	if d.name == readFile.name && opts.EditFormat == EditByLine {
 		out.Description = strings.Replace(out.Description, lineFormat, hashlineFormat, 1)
 	}
+	if d.name == execute.name && opts.NoBackground {
+		out.Description = strings.Replace(out.Description, background, noBackground, 1)
+		out.Arguments["timeout"] = strings.Replace(out.Arguments["timeout"], detached, "", 1)
+	}
 	custom, ok := opts.Texts[d.name]
 	if !ok {
 		return out, nil
@@ -53,6 +57,13 @@ func (d *definition) text(opts Options) (Text, error) {
 const (
 	lineFormat     = "Each line comes after its number and a tab; neither is part of the file."
 	hashlineFormat = "Each line comes as number:hash|text; number and hash are for hashline_edit and not part of the file."
+)
+
+// What becomes of background jobs, where they go on and where they do not.
+const (
+	background   = "what should go on running, a server for instance, is started with & and its output in a file."
+	detached     = " that did not detach"
+	noBackground = "what is started with & ends with the command, so wait for it."
 )
 
 // texts are the tools' own texts: the lean description, the guidance that the
@@ -146,11 +157,11 @@ var texts = map[string]struct {
 		lean: "Run a shell command in the workspace and wait for it to end. Shows its output, and its exit code when that is not 0.",
 		guidance: "Starts in the working directory; nothing but files is kept from one command to the next, so chain with && what belongs together. " +
 			"There is nobody to answer a prompt: use options such as --yes. What takes long needs a longer timeout; " +
-			"what should go on running, a server for instance, is started with & and its output in a file. " +
+			background + " " +
 			"Use read_file, grep and glob rather than cat, grep and find. Of a long output the start and the end are shown, with the path of a file that has all of it.",
 		arguments: map[string]string{
 			"command": "The command, as a shell reads it.",
-			"timeout": "Seconds after which the command is stopped, with everything it started that did not detach.",
+			"timeout": "Seconds after which the command is stopped, with everything it started" + detached + ".",
 		},
 	},
 }

@@ -65,6 +65,9 @@ type Options struct {
 	Profile Profile
 	// Texts replace descriptions, by tool.
 	Texts map[string]Text
+	// NoBackground tells that what a command leaves running in the background
+	// ends with it.
+	NoBackground bool
 	// MaxOutput and MaxFile are how many bytes a command may print, and a file
 	// that a tool writes may have; 0 means 1 GiB, and no limit but the
 	// backend's.
@@ -99,13 +102,20 @@ func Names(format EditFormat) []string {
 	return names
 }
 
+// ErrNoneOffered says that the rules deny all tools there would be.
+var ErrNoneOffered = errors.New("the ruleset denies every tool")
+
 // Register adds the tools to srv. It fails when opts name a tool or an
-// argument that does not exist. Tools whose operation the rules deny outright
-// are left out.
+// argument that does not exist, and with [ErrNoneOffered]. Tools whose operation
+// the rules deny outright are not listed; where srv has hooks
+// ([server.WithHooks]), which that needs, a call of one is told so.
 func Register(srv *server.MCPServer, opts Options) error {
-	defs, err := selected(opts)
+	defs, denied, err := selected(opts)
 	if err != nil {
 		return err
+	}
+	if len(defs) == 0 {
+		return ErrNoneOffered
 	}
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
@@ -118,12 +128,23 @@ func Register(srv *server.MCPServer, opts Options) error {
 		}
 		srv.AddTool(tool, set.handler(d))
 	}
+	if hooks := srv.GetHooks(); hooks != nil {
+		for _, d := range denied {
+			srv.AddTool(mcp.Tool{Name: d.name, RawInputSchema: d.inputSchema(Text{}, opts.WorkspaceArgument)}, set.handler(d))
+		}
+		hooks.AddAfterListTools(func(_ context.Context, _ any, _ *mcp.ListToolsRequest, listed *mcp.ListToolsResult) {
+			listed.Tools = slices.DeleteFunc(listed.Tools, func(tool mcp.Tool) bool {
+				return slices.ContainsFunc(denied, func(d definition) bool { return d.name == tool.Name })
+			})
+		})
+	}
 	set.addResource(srv)
 	return nil
 }
 
-// selected are the tools that opts offer.
-func selected(opts Options) ([]definition, error) {
+// selected are the tools that opts offer, and those that they would if the rules
+// did not deny what these do.
+func selected(opts Options) (offered, denied []definition, err error) {
 	all := definitions(opts.EditFormat)
 	names := Names(opts.EditFormat)
 	known := func(name, where string) error {
@@ -134,30 +155,32 @@ func selected(opts Options) ([]definition, error) {
 	}
 	for _, name := range opts.Tools {
 		if err := known(name, "tools"); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(opts.Texts)) {
 		// Texts for the other edit format's tool are kept for when it is used.
 		if name != editFile.name && name != hashlineEdit.name {
 			if err := known(name, "descriptions"); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 		}
 	}
 	for _, d := range append(all, editFile, hashlineEdit) {
 		if _, err := d.text(opts); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	var out []definition
 	for _, d := range all {
-		wanted := len(opts.Tools) == 0 || slices.Contains(opts.Tools, d.name)
-		if wanted && opts.Rules.Offered(d.operation) {
-			out = append(out, d)
+		switch {
+		case len(opts.Tools) > 0 && !slices.Contains(opts.Tools, d.name):
+		case opts.Rules.Offered(d.operation):
+			offered = append(offered, d)
+		default:
+			denied = append(denied, d)
 		}
 	}
-	return out, nil
+	return offered, denied, nil
 }
 
 // handler answers calls of one tool.
@@ -182,6 +205,7 @@ func (s *toolset) handler(d definition) server.ToolHandlerFunc {
 			code := backends.CodeOf(err)
 			s.Logger.DebugContext(ctx, "call failed", "tool", d.name, "took", took, "code", code)
 			c.event.Outcome = string(code)
+			c.event.Foreign = c.conn == nil && errors.Is(err, backends.ErrGone)
 			res = s.failed(c, err)
 		}
 		if s.Observe != nil {
@@ -197,6 +221,9 @@ func (c *call) serve(d definition) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
+	if !c.set.Rules.Offered(d.operation) {
+		return nil, c.deniedOutright(d.operation)
+	}
 	conn, done, err := c.set.Connection(c.ctx, c.asked)
 	if err != nil {
 		return nil, err
@@ -205,7 +232,11 @@ func (c *call) serve(d definition) (*answer, error) {
 		defer done()
 	}
 	c.conn = conn
-	args, err := d.decode(arguments)
+	var others []string
+	if c.set.WorkspaceArgument {
+		others = []string{workspaceArgument}
+	}
+	args, err := d.decode(arguments, others...)
 	if err != nil {
 		return nil, err
 	}

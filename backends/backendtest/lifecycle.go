@@ -161,6 +161,21 @@ func testNames(s *suite) {
 		}
 	})
 
+	s.ownClaim("Create says what it has made, and not what it has found", func(t *testing.T, b backends.Backend) {
+		made := 0
+		create := func(name string, want int) {
+			t.Helper()
+			mustCreate(t, b, backends.Spec{Name: name, Made: func() { made++ }})
+			if s.h.Fresh && made != want || !s.h.Fresh && made != 0 {
+				t.Errorf("after Create(%q), Made was called %d times, not %d", name, made, want)
+			}
+		}
+		create("one", 1)
+		create("one", 1)
+		create("", 2)
+		create("two", 3)
+	})
+
 	s.ownClaim("a name may be 63 characters long", func(t *testing.T, b backends.Backend) {
 		name := strings.Repeat("long-name", 7)
 		if one, two := mustCreate(t, b, backends.Spec{Name: name}), mustCreate(t, b, backends.Spec{Name: name}); one.Ref() != two.Ref() {
@@ -176,9 +191,10 @@ func testNames(s *suite) {
 		var mu sync.Mutex
 		var wg sync.WaitGroup
 		refs := map[backends.Ref]int{}
+		var made atomic.Int32
 		for i := range 10 {
 			wg.Go(func() {
-				ws, err := openers[i%2].Create(t.Context(), backends.Spec{Name: "shared"})
+				ws, err := openers[i%2].Create(t.Context(), backends.Spec{Name: "shared", Made: func() { made.Add(1) }})
 				if err != nil {
 					t.Errorf("Create: %v", err)
 					return
@@ -192,6 +208,9 @@ func testNames(s *suite) {
 		wg.Wait()
 		if len(refs) != 1 {
 			t.Errorf("the refs are %v, want one", refs)
+		}
+		if n := made.Load(); s.h.Fresh && n != 1 || !s.h.Fresh && n != 0 {
+			t.Errorf("Made was called %d times", n)
 		}
 		if got := infos(t, b); len(got) != 1 {
 			t.Errorf("List shows %d environments, want 1: %+v", len(got), got)

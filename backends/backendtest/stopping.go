@@ -139,6 +139,7 @@ func testStopping(s *suite) {
 	})
 
 	s.claim("a child with a session of its own outlives a cancellation", func(p *place) {
+		p.needProcesses()
 		p.needProgram("setsid")
 		p.mkdir(".")
 		p.sh(`cd "$1" && mkfifo go answer`, p.dir)

@@ -186,14 +186,19 @@ func (l *ignoreLevel) forget(dir string) *ignoreLevel {
 // ignored tells whether the rules leave a path out. full is its real path,
 // which must be below l.dir; name is the last part of it.
 func (l *ignoreLevel) ignored(full, name []byte, dir bool, scratch *ignoreScratch) bool {
+	return l.verdict(full, name, dir, scratch) == ignoreYes
+}
+
+// verdict is what the rules say of a path; see ignored.
+func (l *ignoreLevel) verdict(full, name []byte, dir bool, scratch *ignoreScratch) ignoreVerdict {
 	for ; l != nil; l = l.above {
 		rel := full[len(l.dir):]
 		if rel[0] == '/' { // not so where l.dir is "/"
 			rel = rel[1:]
 		}
 		if v := l.rules.match(rel, name, dir, scratch); v != ignoreUnsaid {
-			return v == ignoreYes
+			return v
 		}
 	}
-	return false
+	return ignoreUnsaid
 }

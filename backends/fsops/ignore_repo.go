@@ -80,19 +80,28 @@ func (w *walk) ignoreLook(dir string) (repository, file bool, err error) {
 // ignoreFile adds the rules of a file, relative to dir, to those of above. A
 // file with which they would be over the limits is left out.
 func (w *walk) ignoreFile(above *ignoreLevel, dir string, content []byte) *ignoreLevel {
-	level := &ignoreLevel{above: above, dir: dir, text: len(content), lines: bytes.Count(content, newline) + 1}
-	if above != nil {
-		level.text += above.text
-		level.lines += above.lines
-	}
-	if level.text > maxIgnoreText || level.lines > maxIgnoreLines {
+	level, ok := above.with(dir, content)
+	if !ok {
 		w.skipped.Add(1)
-		return above
-	}
-	if level.rules = parseIgnore(content); level.rules == nil {
-		return above
 	}
 	return level
+}
+
+// with adds the rules of a file, relative to dir; false when they are too many,
+// and left out.
+func (l *ignoreLevel) with(dir string, content []byte) (*ignoreLevel, bool) {
+	level := &ignoreLevel{above: l, dir: dir, text: len(content), lines: bytes.Count(content, newline) + 1}
+	if l != nil {
+		level.text += l.text
+		level.lines += l.lines
+	}
+	if level.text > maxIgnoreText || level.lines > maxIgnoreLines {
+		return l, false
+	}
+	if level.rules = parseIgnore(content); level.rules == nil {
+		return l, true
+	}
+	return level, true
 }
 
 // ignoreExclude adds to above the rules of the info/exclude file of the

@@ -233,7 +233,7 @@ func TestOutputFileIsNotLedOutside(t *testing.T) {
 	must(t, os.Symlink(outside, dir+"/.mcp-workspace"))
 	ws := open(t, Config{Root: dir})
 	exit, err := ws.Run(t.Context(), backends.Command{Script: "echo 0123456789; exit 3", KeepAbove: 5})
-	if err != nil || exit != (backends.Exit{Code: 3}) {
+	if err != nil || exit.Code != 3 || exit.OutputFile != "" || !strings.Contains(exit.NotKept, dir+"/.mcp-workspace") {
 		t.Errorf("%+v, %v", exit, err)
 	}
 	if entries, err := os.ReadDir(outside); err != nil || len(entries) > 0 {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"log/slog"
@@ -73,7 +74,7 @@ func (o *Outputs) Open() (_ string, _ io.WriteCloser, err error) {
 	}
 	dir, err := o.openDir()
 	if err != nil {
-		return "", nil, err
+		return "", nil, fmt.Errorf("%s: %w", o.path(), err)
 	}
 	defer func() {
 		if err != nil {

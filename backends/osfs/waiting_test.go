@@ -58,7 +58,10 @@ func TestFileThatAlwaysSaysALittleMore(t *testing.T) {
 					case <-over:
 						return
 					case <-time.After(often):
-						fifo.Write([]byte("x"))
+						if _, err := fifo.Write([]byte("x")); err != nil {
+							t.Error(err)
+							return
+						}
 					}
 				}
 			}()

@@ -27,6 +27,7 @@ type Output struct {
 	open      OpenFile
 	file      io.WriteCloser
 	path      string
+	fault     error // that the whole output is not kept for
 	log       *slog.Logger
 }
 
@@ -110,6 +111,7 @@ func (o *Output) keep(p []byte) {
 // result is worth more than the rest of its output.
 func (o *Output) giveUp(err error) {
 	o.log.Warn("the whole output of a command could not be kept", "path", o.path, "error", err)
+	o.fault = err
 	if o.file != nil {
 		if err := o.file.Close(); err != nil {
 			o.log.Debug("closing an output file", "path", o.path, "error", err)
@@ -125,18 +127,20 @@ func (o *Output) Overflowed() bool {
 	return o.overflown
 }
 
-// Close ends the output and returns the path of the file that holds all of it,
-// or "".
-func (o *Output) Close() string {
+// Close ends the output and returns the path of the file that holds all of it, or
+// why there is none that was asked for.
+func (o *Output) Close() (path, notKept string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.ended = true
-	if o.file == nil {
-		return ""
+	if o.file != nil {
+		if err := o.file.Close(); err != nil {
+			o.log.Warn("the whole output of a command could not be kept", "path", o.path, "error", err)
+			o.path, o.fault = "", err
+		}
 	}
-	if err := o.file.Close(); err != nil {
-		o.log.Warn("the whole output of a command could not be kept", "path", o.path, "error", err)
-		return ""
+	if o.fault != nil {
+		return "", o.fault.Error()
 	}
-	return o.path
+	return o.path, ""
 }

@@ -31,6 +31,11 @@ type Options struct {
 	// what it wrote, because the command then ends without an output file. Nil
 	// means that no output is kept.
 	OpenOutputFile output.OpenFile
+	// Track, when set, is told the process id of a command's leader once it runs,
+	// and what it returns is called before that id can be another process's. Who
+	// outlives this process can then end what this one, when it is killed, leaves
+	// of the command, with EndSession.
+	Track func(leader int) (ended func())
 	// Logger hears of what goes wrong beside the command's own result: output
 	// that could not be kept, a process that cannot be killed. Nil is silent.
 	Logger *slog.Logger
@@ -45,7 +50,8 @@ type Options struct {
 //     systems without /proc that is every process of its process group. A
 //     process that made a session of its own is not stopped;
 //   - when this process is killed, the leader is too, on Linux. What the leader
-//     has started, and on other systems the leader itself, goes on;
+//     has started goes on unless somebody ends it (see [Options.Track]), and on
+//     other systems the leader itself does;
 //   - what a background child prints after the command's exit is read and
 //     discarded for as long as this process lives, so that the child is not
 //     ended by SIGPIPE;

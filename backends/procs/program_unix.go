@@ -157,7 +157,7 @@ func checkDir(dir string) error {
 	info, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fail(backends.CodeNotFound, err, "the directory to start in does not exist; make it first or name another")
+		return fail(backends.CodeNotFound, err, "the directory to start in does not exist; make it first, as writing a file in it does, or name another")
 	case errors.Is(err, syscall.ENOTDIR), err == nil && !info.IsDir():
 		return fail(backends.CodeNotDirectory, err, "the place to start in is not a directory")
 	case errors.Is(err, fs.ErrPermission):

@@ -664,11 +664,12 @@ func TestOutputThatCannotBeKept(t *testing.T) {
 	for name, tc := range map[string]struct {
 		file *failing
 		err  error
+		why  error
 	}{
-		"cannot be made":    {nil, syscall.EROFS},
-		"full at the start": {&failing{room: 10}, nil},
-		"full on the way":   {&failing{room: 150000}, nil},
-		"full when closed":  {&failing{room: 1 << 30, atEnd: syscall.EDQUOT}, nil},
+		"cannot be made":    {nil, syscall.EROFS, syscall.EROFS},
+		"full at the start": {&failing{room: 10}, nil, syscall.ENOSPC},
+		"full on the way":   {&failing{room: 150000}, nil, syscall.ENOSPC},
+		"full when closed":  {&failing{room: 1 << 30, atEnd: syscall.EDQUOT}, nil, syscall.EDQUOT},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got int
@@ -681,7 +682,7 @@ func TestOutputThatCannotBeKept(t *testing.T) {
 				}
 				return "kept", tc.file, nil
 			}})
-			if err != nil || exit != (backends.Exit{Code: 3}) || got != 300000 {
+			if err != nil || exit != (backends.Exit{Code: 3, NotKept: tc.why.Error()}) || got != 300000 {
 				t.Errorf("%+v, %v, %d bytes", exit, err, got)
 			}
 			if tc.file != nil && tc.file.closed.Load() != 1 {

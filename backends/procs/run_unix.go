@@ -39,7 +39,7 @@ func run(ctx context.Context, cmd backends.Command, opt Options) (backends.Exit,
 	}
 	full := make(chan struct{}) // closed when the command has printed more than it may
 	out := output.New(cmd, opt.OpenOutputFile, opt.Logger, func() { close(full) })
-	p, err := prog.start(cmd, out)
+	p, err := prog.start(cmd, out, opt.Track)
 	if err != nil {
 		var refused *refusal
 		if !errors.As(err, &refused) {
@@ -50,7 +50,9 @@ func run(ctx context.Context, cmd backends.Command, opt Options) (backends.Exit,
 			stream = backends.Stdout
 		}
 		out.Write(stream, []byte(refused.text+"\n"))
-		return backends.Exit{Code: refused.code, OutputFile: out.Close()}, nil
+		exit := backends.Exit{Code: refused.code}
+		exit.OutputFile, exit.NotKept = out.Close()
+		return exit, nil
 	}
 
 	failed := p.wait(ctx, cmd, full, opt)
@@ -58,8 +60,9 @@ func run(ctx context.Context, cmd backends.Command, opt Options) (backends.Exit,
 		failed = tooLarge(cmd)
 		p.stop(stopGrace, opt)
 	}
+	p.untrack()
 	exit, err := p.reap(opt)
-	exit.OutputFile = out.Close()
+	exit.OutputFile, exit.NotKept = out.Close()
 	if failed == nil {
 		return exit, err
 	}
@@ -71,7 +74,8 @@ func run(ctx context.Context, cmd backends.Command, opt Options) (backends.Exit,
 
 // process is a command that was started.
 type process struct {
-	leader *os.Process
+	leader  *os.Process
+	untrack func() // see Options.Track
 	// exited is closed when the leader has ended. It is left as a zombie until
 	// reap: so long its id, and that of its session, can be no one else's.
 	exited  chan struct{}
@@ -84,11 +88,11 @@ type process struct {
 
 // start starts prog. The error is a [*refusal] when the program cannot be
 // executed.
-func (prog *program) start(cmd backends.Command, out *output.Output) (_ *process, err error) {
+func (prog *program) start(cmd backends.Command, out *output.Output, track func(leader int) (ended func())) (_ *process, err error) {
 	if prog.err != nil {
 		return nil, prog.explain(prog.err)
 	}
-	p := &process{exited: make(chan struct{}), watched: make(chan error, 1), fed: make(chan error, 1)}
+	p := &process{untrack: func() {}, exited: make(chan struct{}), watched: make(chan error, 1), fed: make(chan error, 1)}
 	var theirs []*os.File
 	defer func() {
 		for _, f := range theirs {
@@ -126,7 +130,7 @@ func (prog *program) start(cmd backends.Command, out *output.Output) (_ *process
 		p.pipes, theirs = append(p.pipes, r), append(theirs, w)
 	}
 
-	err = p.launch(prog, &os.ProcAttr{
+	err = p.launch(prog, track, &os.ProcAttr{
 		Dir:   cmd.Dir,
 		Env:   prog.env,
 		Files: []*os.File{stdin, theirs[1], theirs[len(theirs)-1]},
@@ -166,11 +170,14 @@ var starter = sync.OnceValue(func() chan<- func() {
 })
 
 // launch starts the leader and has its end watched.
-func (p *process) launch(prog *program, attr *os.ProcAttr) error {
+func (p *process) launch(prog *program, track func(leader int) (ended func()), attr *os.ProcAttr) error {
 	started := make(chan error, 1)
 	starter() <- func() {
 		leader, err := os.StartProcess(prog.path, prog.argv, attr)
 		p.leader = leader
+		if err == nil && track != nil { // at once: it may be forking already
+			p.untrack = track(leader.Pid)
+		}
 		started <- err
 	}
 	if err := <-started; err != nil {

@@ -38,6 +38,11 @@ func awaitExit(pid int) error {
 	}
 }
 
+// AwaitEnd waits until process pid, of whomever it is a child, has ended. It fails
+// with ESRCH when there is no such process, and where the kernel has no
+// descriptors of processes (before 5.3).
+func AwaitEnd(pid int) error { return awaitReadable(pid) }
+
 // awaitReadable waits for a descriptor of process pid to be readable, which it is
 // when the process has ended.
 func awaitReadable(pid int) error {
@@ -100,16 +105,33 @@ func stopSession(leader int, exited <-chan struct{}, grace time.Duration) (left 
 		}
 	}
 
-	for killUntil := time.Now().Add(killGrace); ; {
-		// The leader's whole group at once: no member can fork away from that.
-		_ = unix.Kill(-leader, unix.SIGKILL)
+	// The leader's whole group at once: no member can fork away from that.
+	left, err := killMembers(leader, func() { _ = unix.Kill(-leader, unix.SIGKILL) })
+	if err != nil {
+		return stopGroup(leader, exited, 0)
+	}
+	return left
+}
+
+// EndSession kills what is left of a command whose leader was killed together with
+// the process that ran it; see [Options.Track]. It returns how many processes could
+// not be killed, and fails where they cannot be seen.
+func EndSession(leader int) (left int, err error) {
+	return killMembers(leader, func() {}) // the group's id may be another's by now
+}
+
+// killMembers kills the processes of a session until there are none, for killGrace
+// at most. Each round begins with first.
+func killMembers(leader int, first func()) (left int, err error) {
+	for until := time.Now().Add(killGrace); ; {
+		first()
 		ms, err := members(leader)
 		if err != nil {
-			return stopGroup(leader, exited, 0)
+			return 0, err
 		}
-		if len(ms) == 0 || time.Now().After(killUntil) {
+		if len(ms) == 0 || time.Now().After(until) {
 			ms.close()
-			return len(ms)
+			return len(ms), nil
 		}
 		for _, m := range ms {
 			m.signal(unix.SIGKILL)

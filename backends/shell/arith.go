@@ -1,11 +1,14 @@
 package shell
 
 import (
+	"io"
 	"math/bits"
 	"strconv"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/mcp-workspace/mcp-workspace/internal/bash"
 )
 
 // maxArithDepth is how many operators of an expression can be under way: a sum
@@ -14,7 +17,68 @@ const maxArithDepth = 50_000
 
 // arithm evaluates an arithmetic expression. What goes wrong has been said when
 // it unwinds.
-func (s *shell) arithm(x syntax.ArithmExpr) (n int64) {
+func (s *shell) arithm(x syntax.ArithmExpr) int64 {
+	if !s.expands(x) {
+		return s.evaluate(x)
+	}
+	// As in bash, what is expanded is text of the expression: with x=1+2, $x*3
+	// is 7. Where it is all numbers, that makes no difference.
+	numbers := true
+	x = s.substituted(x, &numbers)
+	if numbers {
+		return s.evaluate(x)
+	}
+	return s.arithText(sourceOfArithm(x))
+}
+
+// expands tells whether there is something to expand in x. Indexes have a turn
+// of their own.
+func (s *shell) expands(x syntax.ArithmExpr) bool {
+	if s.arithDepth++; s.arithDepth > maxArithDepth {
+		s.arithFault("the expression has too many operators")
+	}
+	defer func() { s.arithDepth-- }()
+	switch x := x.(type) {
+	case *syntax.Word:
+		_, _, element := arrayWord(x)
+		return x.Lit() == "" && !element
+	case *syntax.ParenArithm:
+		return s.expands(x.X)
+	case *syntax.UnaryArithm:
+		return s.expands(x.X)
+	case *syntax.BinaryArithm:
+		return s.expands(x.X) || s.expands(x.Y)
+	}
+	return false
+}
+
+// substituted is x with its expansions made. numbers becomes false when one of
+// them is no number.
+func (s *shell) substituted(x syntax.ArithmExpr, numbers *bool) syntax.ArithmExpr {
+	switch x := x.(type) {
+	case *syntax.Word:
+		if _, _, element := arrayWord(x); element || x.Lit() != "" {
+			return x
+		}
+		text := s.single(x)
+		if _, ok := number(text); !ok {
+			*numbers = false
+		}
+		s.charge(len(text))
+		return &syntax.Word{Parts: []syntax.WordPart{&syntax.Lit{ValuePos: x.Pos(), ValueEnd: x.End(), Value: text}}}
+	case *syntax.ParenArithm:
+		return &syntax.ParenArithm{Lparen: x.Lparen, Rparen: x.Rparen, X: s.substituted(x.X, numbers)}
+	case *syntax.UnaryArithm:
+		return &syntax.UnaryArithm{OpPos: x.OpPos, Op: x.Op, Post: x.Post, X: s.substituted(x.X, numbers)}
+	case *syntax.BinaryArithm:
+		left := s.substituted(x.X, numbers)
+		return &syntax.BinaryArithm{OpPos: x.OpPos, Op: x.Op, X: left, Y: s.substituted(x.Y, numbers)}
+	}
+	return x
+}
+
+// evaluate evaluates an expression in which nothing is to be expanded.
+func (s *shell) evaluate(x syntax.ArithmExpr) (n int64) {
 	if s.arithDepth++; s.arithDepth > maxArithDepth {
 		s.arithFault("the expression has too many operators")
 	}
@@ -22,7 +86,7 @@ func (s *shell) arithm(x syntax.ArithmExpr) (n int64) {
 	case *syntax.Word:
 		n = s.arithWord(x)
 	case *syntax.ParenArithm:
-		n = s.arithm(x.X)
+		n = s.evaluate(x.X)
 	case *syntax.UnaryArithm:
 		n = s.unary(x)
 	case *syntax.BinaryArithm:
@@ -36,7 +100,7 @@ func (s *shell) arithm(x syntax.ArithmExpr) (n int64) {
 
 func (s *shell) arithFault(format string, args ...any) {
 	s.errorf(format, args...)
-	panic(failed{code: 1, fatal: true})
+	panic(failed{code: 1, fatal: true, arith: true})
 }
 
 // arithWord evaluates an operand: a number, a variable, or text that expands to
@@ -117,42 +181,54 @@ func (s *shell) arithText(text string) int64 {
 		s.arithFault("the expression is too long")
 	}
 	s.step()
-	x, err := syntax.NewParser().Arithmetic(s.measured(text))
+	x, rest, err := bash.Arithmetic(text, func(text string) io.Reader { return s.measured(text) })
 	if err != nil || x == nil {
 		s.arithFault("%s: syntax error in expression", text)
+	}
+	if rest != "" {
+		s.arithFault("%s: syntax error in expression (error token is \"%s\")", text, rest)
+	}
+	if s.expands(x) {
+		// What a variable holds is no script: it is not expanded once more.
+		s.arithFault("%s: syntax error: operand expected (error token is \"%s\")", text, text)
 	}
 	if w, ok := x.(*syntax.Word); ok && w.Lit() == text {
 		s.arithFault("%s: syntax error: operand expected (error token is \"%s\")", text, text)
 	}
-	return s.arithm(x)
+	return s.evaluate(x)
 }
 
-// place is what an arithmetic assignment changes.
-func (s *shell) arithPlace(x syntax.ArithmExpr) (name, index string, value int64) {
+// arithPlace is what an arithmetic assignment changes.
+func (s *shell) arithPlace(x syntax.ArithmExpr) (name, index string) {
 	w, ok := x.(*syntax.Word)
 	if !ok {
 		s.arithFault("attempted assignment to non-variable")
 	}
 	name = w.Lit()
 	if base, i, isArray := arrayWord(w); isArray {
-		name = base
-		if v := s.variable(s.deref(name)); v != nil && v.kind == associative {
-			index = s.key(i)
-		} else {
-			index = strconv.FormatInt(s.arithm(i), 10)
+		if v := s.variable(s.deref(base)); v != nil && v.kind == associative {
+			return base, s.key(i)
 		}
-		return name, index, s.arithText(s.element(name, index).text())
+		return base, strconv.FormatInt(s.arithm(i), 10)
 	}
 	if name == "" {
 		name = s.single(w)
 	}
 	if base, i, isElem := cutIndex(name); isElem {
-		return base, i, s.arithText(s.element(base, i).text())
+		return base, i
 	}
 	if !syntax.ValidName(name) {
 		s.arithFault("%s: attempted assignment to non-variable", name)
 	}
-	return name, "", s.arithText(s.get(name))
+	return name, ""
+}
+
+// arithLoad is the number at such a place.
+func (s *shell) arithLoad(name, index string) int64 {
+	if index != "" {
+		return s.arithText(s.element(name, index).text())
+	}
+	return s.arithText(s.get(name))
 }
 
 func (s *shell) arithStore(name, index string, n int64) {
@@ -164,13 +240,14 @@ func (s *shell) arithStore(name, index string, n int64) {
 		ok = s.assign(name, text)
 	}
 	if !ok {
-		panic(failed{code: 1, fatal: true})
+		panic(failed{code: 1, fatal: true, arith: true})
 	}
 }
 
 func (s *shell) unary(x *syntax.UnaryArithm) int64 {
 	if x.Op == syntax.Inc || x.Op == syntax.Dec {
-		name, index, old := s.arithPlace(x.X)
+		name, index := s.arithPlace(x.X)
+		old := s.arithLoad(name, index)
 		fresh := old + 1
 		if x.Op == syntax.Dec {
 			fresh = old - 1
@@ -181,7 +258,7 @@ func (s *shell) unary(x *syntax.UnaryArithm) int64 {
 		}
 		return fresh
 	}
-	n := s.arithm(x.X)
+	n := s.evaluate(x.X)
 	switch x.Op {
 	case syntax.Not:
 		return truth(n == 0)
@@ -209,36 +286,37 @@ var assignOps = map[syntax.BinAritOperator]syntax.BinAritOperator{
 func (s *shell) binary(x *syntax.BinaryArithm) int64 {
 	switch x.Op {
 	case syntax.AndArit:
-		return truth(s.arithm(x.X) != 0 && s.arithm(x.Y) != 0)
+		return truth(s.evaluate(x.X) != 0 && s.evaluate(x.Y) != 0)
 	case syntax.OrArit:
-		return truth(s.arithm(x.X) != 0 || s.arithm(x.Y) != 0)
+		return truth(s.evaluate(x.X) != 0 || s.evaluate(x.Y) != 0)
 	case syntax.TernQuest:
 		branches, ok := x.Y.(*syntax.BinaryArithm)
 		if !ok || branches.Op != syntax.TernColon {
 			s.arithFault("`:' expected for conditional expression")
 		}
-		if s.arithm(x.X) != 0 {
-			return s.arithm(branches.X)
+		if s.evaluate(x.X) != 0 {
+			return s.evaluate(branches.X)
 		}
-		return s.arithm(branches.Y)
+		return s.evaluate(branches.Y)
 	case syntax.Comma:
-		s.arithm(x.X)
-		return s.arithm(x.Y)
+		s.evaluate(x.X)
+		return s.evaluate(x.Y)
 	case syntax.Assgn:
-		name, index, _ := s.arithPlace(x.X)
-		n := s.arithm(x.Y)
+		name, index := s.arithPlace(x.X)
+		n := s.evaluate(x.Y)
 		s.arithStore(name, index, n)
 		return n
 	}
 	if op, ok := assignOps[x.Op]; ok {
-		name, index, old := s.arithPlace(x.X)
-		n := s.calculate(op, old, s.arithm(x.Y))
+		name, index := s.arithPlace(x.X)
+		old := s.arithLoad(name, index)
+		n := s.calculate(op, old, s.evaluate(x.Y))
 		s.arithStore(name, index, n)
 		return n
 	}
 	// Long sums are deep on the left.
-	left := s.arithm(x.X)
-	return s.calculate(x.Op, left, s.arithm(x.Y))
+	left := s.evaluate(x.X)
+	return s.calculate(x.Op, left, s.evaluate(x.Y))
 }
 
 func (s *shell) calculate(op syntax.BinAritOperator, a, b int64) int64 {

@@ -92,6 +92,10 @@ func (s *shell) assignElement(name, index, text string, add bool) bool {
 }
 
 func (s *shell) putKey(name, key, text string, add bool) bool {
+	if key == "" {
+		s.errorf("%s[]: bad array subscript", name)
+		return false
+	}
 	v := s.writable(name)
 	if v == nil {
 		return false

@@ -2,7 +2,6 @@ package shell
 
 import (
 	"path"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -57,11 +56,11 @@ func init() {
 		"getopts": status((*shell).getopts),
 		"hash":    status((*shell).hash),
 		"help":    status((*shell).help),
-		"jobs":    status(func(s *shell, args []string) int { return s.listJobs(slices.Contains(args, "-p")) }),
+		"jobs":    status((*shell).listJobs),
 		"kill":    status((*shell).kill), "wait": status((*shell).wait),
-		"disown": nothing, "bg": nothing, "suspend": nothing, "enable": nothing, "bind": nothing, "complete": nothing, "compgen": status(func(*shell, []string) int { return 1 }), "history": nothing,
+		"disown": nothing, "bg": nothing, "suspend": nothing, "enable": nothing, "bind": nothing, "complete": nothing, "compgen": status((*shell).compgen), "history": nothing,
 		"fg":    status((*shell).fg),
-		"let":   status((*shell).let),
+		"let":   (*shell).let,
 		"read":  status((*shell).read),
 		"set":   status((*shell).set),
 		"shift": status((*shell).shift), "shopt": status((*shell).shopt),
@@ -71,7 +70,7 @@ func init() {
 		"type":  status((*shell).typeBuiltin),
 		"umask": status((*shell).umask), "ulimit": status((*shell).ulimit),
 		"unset":  status((*shell).unsetBuiltin),
-		"caller": status(func(s *shell, _ []string) int { return boolStatus(len(s.calls) > 0) }),
+		"caller": status((*shell).caller),
 	}
 	for _, name := range []string{"declare", "typeset", "local", "export", "readonly"} {
 		builtinTable[name] = func(s *shell, name string, args []string) flow {
@@ -133,6 +132,8 @@ func (s *shell) evalBuiltin(_ string, args []string) flow {
 	s.enter()
 	defer func() { s.depth-- }()
 	s.status = 0
+	s.nesting++
+	defer func() { s.nesting-- }()
 	return s.runText(strings.Join(args, " "), s.name+": eval")
 }
 
@@ -168,9 +169,13 @@ func (s *shell) sourceBuiltin(name string, args []string) flow {
 		s.params = args[1:]
 	}
 	s.sourced++
+	s.nesting++
+	s.frames = append(s.frames, frame{"source", file, s.line})
 	defer func() {
+		s.frames = s.frames[:len(s.frames)-1]
 		s.depth--
 		s.sourced--
+		s.nesting--
 		if len(args) > 1 {
 			s.params = params
 		}
@@ -206,6 +211,7 @@ func (s *shell) execBuiltin(c *syntax.CallExpr, redirs []*syntax.Redirect, args 
 	}
 	restore, _ := s.temporarily(c.Assigns)
 	defer restore()
+	s.traceWords(append([]string{"exec"}, args...))
 	if !s.redirectPermanently(redirs) {
 		s.status = 1
 		return leave

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -87,7 +88,7 @@ func (s *shell) fg(args []string) int {
 			spec = "%" + spec
 		}
 	}
-	j := s.findJob(spec)
+	j := findJob(s.jobs, spec)
 	if j == nil {
 		s.errorf("fg: %s: no such job", strings.TrimPrefix(spec, "%%"))
 		return 1
@@ -96,12 +97,13 @@ func (s *shell) fg(args []string) int {
 	return s.await(j)
 }
 
-func (s *shell) let(args []string) int {
+func (s *shell) let(_ string, args []string) flow {
 	if len(args) == 0 {
 		s.errorf("let: expression expected")
-		return 1
+		s.status = 1
+		return goOn
 	}
-	return s.simpleFault(func() int {
+	return s.evaluating(func() int {
 		var n int64
 		for _, arg := range args {
 			n = s.arithText(arg)
@@ -213,4 +215,91 @@ func (s *shell) getopts(args []string) int {
 		finish("?", next, 0)
 	}
 	return 0
+}
+
+// caller tells where the function that runs was called.
+func (s *shell) caller(args []string) int {
+	level := 0
+	if len(args) > 0 {
+		n, err := strconv.Atoi(args[0])
+		if err != nil || n < 0 {
+			s.errorf("caller: %s: invalid number", args[0])
+			return 2
+		}
+		level = n
+	}
+	names, sources, lines := s.callStack()
+	if level >= len(s.frames) {
+		return 1
+	}
+	source := "NULL"
+	if level+1 < len(sources) {
+		source = sources[level+1]
+	}
+	if len(args) == 0 {
+		return s.print("caller", lines[level]+" "+source+"\n")
+	}
+	if level+1 >= len(names) {
+		return 1
+	}
+	return s.print("caller", lines[level]+" "+names[level+1]+" "+source+"\n")
+}
+
+// compgen prints names that begin with a word: of functions, variables,
+// builtins, commands, or those of a list.
+func (s *shell) compgen(args []string) int {
+	kinds := map[string]string{"-b": "builtin", "-c": "command", "-v": "variable", "-a": "alias"}
+	var names []string
+	sorted := func(list []string) { names = append(names, slices.Sorted(slices.Values(list))...) }
+	for len(args) > 0 && strings.HasPrefix(args[0], "-") {
+		option := args[0]
+		args = args[1:]
+		kind, ok := kinds[option]
+		if option == "-A" || option == "-W" {
+			if len(args) == 0 {
+				s.errorf("compgen: %s: option requires an argument", option)
+				return 2
+			}
+			kind, ok, args = args[0], true, args[1:]
+		}
+		switch {
+		case option == "-W":
+			names = append(names, strings.Fields(kind)...)
+		case kind == "function":
+			sorted(slices.Collect(maps.Keys(s.funcs)))
+		case kind == "variable":
+			sorted(s.names())
+		case kind == "alias":
+			sorted(slices.Collect(maps.Keys(s.aliases)))
+		case kind == "builtin":
+			sorted(slices.Collect(maps.Keys(builtins())))
+		case kind == "command":
+			all := slices.Collect(maps.Keys(s.funcs))
+			all = slices.AppendSeq(all, maps.Keys(builtins()))
+			for _, c := range commands.All() {
+				all = append(all, c.Name)
+			}
+			sorted(all)
+		default:
+			if ok {
+				option += " " + kind
+			}
+			s.errorf("compgen: %s: is not known to this shell; there are -A function, variable, alias, builtin, command, and -W", option)
+			return 2
+		}
+	}
+	prefix := ""
+	if len(args) > 0 {
+		prefix = args[0]
+	}
+	var b strings.Builder
+	for _, name := range names {
+		if strings.HasPrefix(name, prefix) {
+			b.WriteString(name + "\n")
+		}
+	}
+	if b.Len() == 0 {
+		return 1
+	}
+	return s.print("compgen", b.String())
 }

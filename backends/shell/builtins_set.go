@@ -237,7 +237,7 @@ func (s *shell) unsetBuiltin(args []string) int {
 			v.own()
 			switch v.kind {
 			case associative:
-				delete(v.table, strings.Trim(index, `"'`))
+				delete(v.table, s.subscript(base, index))
 			case indexed:
 				i := s.arithText(index)
 				if i < 0 {

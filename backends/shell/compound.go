@@ -93,7 +93,7 @@ func (s *shell) while(c *syntax.WhileClause) flow {
 func (s *shell) forClause(c *syntax.ForClause) flow {
 	switch loop := c.Loop.(type) {
 	case *syntax.CStyleLoop:
-		return s.faulty(func() flow { return s.cStyle(loop, c.Do) })
+		return s.cStyle(loop, c.Do)
 	case *syntax.WordIter:
 		return s.faulty(func() flow { return s.forWords(c, loop) })
 	}
@@ -107,7 +107,13 @@ func (s *shell) forWords(c *syntax.ForClause, loop *syntax.WordIter) flow {
 	if loop.InPos.IsValid() {
 		items = s.words(loop.Items)
 	}
+	head := func() {
+		if s.options.xtrace {
+			s.trace(loopHead(c, loop))
+		}
+	}
 	if c.Select {
+		head()
 		return s.selectLoop(loop.Name.Value, items, c.Do)
 	}
 	s.loops++
@@ -115,6 +121,7 @@ func (s *shell) forWords(c *syntax.ForClause, loop *syntax.WordIter) flow {
 	s.status = 0
 	for _, item := range items {
 		s.step()
+		head()
 		if !s.assign(loop.Name.Value, item) {
 			s.status = 1
 			return goOn
@@ -130,22 +137,41 @@ func (s *shell) forWords(c *syntax.ForClause, loop *syntax.WordIter) flow {
 func (s *shell) cStyle(loop *syntax.CStyleLoop, body []*syntax.Stmt) flow {
 	s.loops++
 	defer func() { s.loops-- }()
-	s.status = 0
-	if loop.Init != nil {
-		s.arithm(loop.Init)
+	// evaluate evaluates one of the three expressions; ok is false when it is
+	// wrong, which ends the loop.
+	evaluate := func(x syntax.ArithmExpr) (n int64, ok bool, f flow) {
+		if x == nil {
+			return 1, true, goOn
+		}
+		f = s.evaluating(func() int {
+			n, ok = s.tracedArithm(x, x.Pos().Offset(), x.End().Offset()), true
+			return 0
+		})
+		return n, ok, f
 	}
-	for {
+	if _, ok, f := evaluate(loop.Init); !ok {
+		return f
+	}
+	for s.status = 0; ; {
 		s.step()
-		if loop.Cond != nil && s.arithm(loop.Cond) == 0 {
+		status := s.status
+		n, ok, f := evaluate(loop.Cond)
+		if !ok {
+			return f
+		}
+		s.status = status
+		if n == 0 {
 			return goOn
 		}
 		over, f := s.round(body)
 		if f != goOn || over {
 			return f
 		}
-		if loop.Post != nil {
-			s.arithm(loop.Post)
+		status = s.status
+		if _, ok, f := evaluate(loop.Post); !ok {
+			return f
 		}
+		s.status = status
 	}
 }
 
@@ -193,6 +219,9 @@ func (s *shell) selectLoop(name string, items []string, body []*syntax.Stmt) flo
 
 func (s *shell) caseClause(c *syntax.CaseClause) flow {
 	return s.faulty(func() flow {
+		if s.options.xtrace {
+			s.trace("case " + sourceOf(c.Word) + " in")
+		}
 		word := s.single(c.Word)
 		s.status = 0
 		through := false
@@ -236,7 +265,11 @@ func (s *shell) declareFunction(c *syntax.FuncDecl) {
 		s.hold(-old.cost)
 	}
 	s.hold(cost)
-	s.funcs[name.Value] = &function{body: c.Body, owner: s, cost: cost}
+	source := s.source()
+	if source == "" {
+		source = "environment" // bash's name for it
+	}
+	s.funcs[name.Value] = &function{body: c.Body, source: source, owner: s, cost: cost}
 }
 
 // callFunction runs a function with arguments.
@@ -246,6 +279,7 @@ func (s *shell) callFunction(fn *function, name string, args []string) flow {
 	s.params, s.loops = args, 0
 	s.scope = &scope{vars: map[string]*variable{}, outer: s.scope}
 	s.calls = append(s.calls, name)
+	s.frames = append(s.frames, frame{name, fn.source, s.line})
 	local := s.scope
 	defer func() {
 		for _, v := range local.vars {
@@ -253,7 +287,7 @@ func (s *shell) callFunction(fn *function, name string, args []string) flow {
 		}
 		s.scope = local.outer
 		s.params, s.loops = params, loops
-		s.calls = s.calls[:len(s.calls)-1]
+		s.calls, s.frames = s.calls[:len(s.calls)-1], s.frames[:len(s.frames)-1]
 		s.depth--
 	}()
 	f := s.stmt(fn.body)

@@ -142,6 +142,10 @@ func (s *shell) declareOne(d *declaring, a *syntax.Assign) int {
 	var v *variable
 	switch {
 	case here:
+		if outer := s.lookup(name); outer != nil && outer.readOnly && s.scope.vars[name] == nil {
+			s.errorf("%s: %s: readonly variable", d.command, name)
+			return 1
+		}
 		v = s.localVariable(name)
 	case d.command == "export" || d.command == "readonly":
 		if d.kind != reference {

@@ -102,13 +102,19 @@ func onShell(t testing.TB, script, dir string) outcome {
 	return outcome{out.String(), errs.String(), exit.Code, listFS(t, files, dir)}
 }
 
-// TestDifferential holds this shell against bash and GNU's tools: the same
-// standard output, exit code and files.
-func TestDifferential(t *testing.T) {
+// needsBash skips a test where there is no bash to compare with.
+func needsBash(t testing.TB) {
+	t.Helper()
 	if out, err := exec.Command("bash", "-c", "ls --version; sed --version").Output(); err != nil || !bytes.Contains(out, []byte("GNU")) {
 		t.Skip("there is no bash with GNU's tools to compare with")
 	}
 	syscall.Umask(0o022)
+}
+
+// TestDifferential holds this shell against bash and GNU's tools: the same
+// standard output, exit code and files.
+func TestDifferential(t *testing.T) {
+	needsBash(t)
 	samples := corpus(t)
 	agreed, ran := 0, 0
 	for _, s := range samples {

@@ -22,15 +22,19 @@
 //     within it, and coproc, job control and ulimit do nothing.
 //   - The user is root, alone, without passwords or other users: ~name is left
 //     as it is written but for ~root, and modes refuse nothing but execution.
-//   - /dev/null, /dev/stdin, /dev/stdout, /dev/stderr, /dev/fd/N and /tmp are
+//   - /dev/null, zero, full, random, urandom, stdin, stdout, stderr, fd/N and /tmp are
 //     there; no other device, no /proc, and no network redirections. umask is
 //     022.
 //   - Modes and times of directories, and that two names are one file, last
 //     until the script ends: a document holds neither.
-//   - A key of an associative array with a blank needs quotes: ${m["a b"]}.
+//   - Keys of associative arrays lose blanks at their ends unless they are
+//     quoted, and a=([x]+=y) and an operator that comes from an expansion,
+//     $((1 $op 2)), are syntax errors.
+//   - A syntax error inside an expansion, ${x!} or $((1.5)), is one of the
+//     script: the lines before it run, and then it ends with 2.
 //   - Regular expressions of =~ and patterns are RE2: linear in time, without
 //     backreferences; !(…) cannot be used inside ${x//…}.
 //   - Keys of associative arrays come sorted; bash has an order of its own.
-//   - set -v, set -t, history, DEBUG traps and the completion builtins are
-//     accepted and do nothing.
+//   - set -v, set -t, history, DEBUG traps and the completion builtins but
+//     compgen are accepted and do nothing.
 package shell

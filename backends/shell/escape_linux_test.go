@@ -46,7 +46,7 @@ var escapes = []string{
 	`[ -r /etc/passwd ] && echo readable; [ -w /etc ]; [ -x /bin/sh ]; [ -O /etc/passwd ]; [[ -O /etc ]]; [[ -G / ]]; test -u /bin/su; [[ /etc -ef / ]]; [[ -t 0 ]]`,
 	`ulimit -a; ulimit -n 1; umask 000; umask; times; nproc; uname -a; hostname; id; whoami; df -h; uptime; free; ps aux; mount`,
 	`echo x >/etc/created-by-a-script; mkdir -p /var/lib/x; echo y >/var/lib/x/y; rm -rf /etc /home; chmod 777 /etc; touch /root/x; mv /etc /tmp/etc; ln /etc/passwd /tmp/p`,
-	`cat /dev/mem /dev/sda /dev/tty /dev/zero /dev/random /dev/fd/0 /dev/fd/3 /dev/fd/99 /proc/self/fd/1; echo x >/dev/tty; ls -l /dev`,
+	`head -c 99 /dev/zero /dev/random /dev/urandom; cat /dev/mem /dev/sda /dev/tty /dev/fd/0 /dev/fd/3 /dev/fd/99 /proc/self/fd/1; echo x >/dev/tty; ls -l /dev`,
 	`awk 'BEGIN { system("cat /etc/passwd"); "cat /etc/hostname" | getline x; print x; print "x" > "/etc/awk"; print "y" | "cat"; while ((getline l < "/etc/passwd") > 0) print l }'`,
 	`sed -n 'r /etc/passwd' /dev/null; echo x | sed 'w /etc/sed'; echo id | sed 's/.*/cat \/etc\/passwd/e'; echo x | sed '1e cat /etc/passwd'; sed -i s/a/b/ /etc/passwd; sed -f /etc/passwd`,
 	`grep -r root /etc; grep -f /etc/passwd /etc/group; grep x /proc/*/cmdline; head /etc/*; cat /etc/pass*; echo /etc/* /proc/*/environ /home/*; compgen -f /etc/`,

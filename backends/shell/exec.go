@@ -32,8 +32,16 @@ func (s *shell) stmts(list []*syntax.Stmt) flow {
 // stmt runs one statement and sets s.status.
 func (s *shell) stmt(st *syntax.Stmt) flow {
 	s.step()
-	s.line = int(st.Pos().Line())
+	if s.pinned != len(s.calls)+1 {
+		s.line = int(st.Pos().Line())
+	}
 	s.arithDepth = 0
+	switch st.Cmd.(type) {
+	case *syntax.CallExpr, *syntax.TestClause, *syntax.ArithmCmd, *syntax.LetClause, *syntax.DeclClause, *syntax.Subshell:
+		if !s.trapping {
+			s.running = st
+		}
+	}
 	if s.options.noexec {
 		return goOn
 	}
@@ -66,7 +74,11 @@ func (s *shell) stmt(st *syntax.Stmt) flow {
 // failure is what follows from a command that failed where that counts.
 func (s *shell) failure() flow {
 	if action := s.traps["ERR"]; action != "" && (len(s.calls) == 0 || s.options.errtrace) {
-		if f := s.runTrap(action); f == leave {
+		pinned := s.pinned
+		s.pinned = len(s.calls) + 1 // $LINENO is that of the command
+		f := s.runTrap(action)
+		s.pinned = pinned
+		if f == leave {
 			return f
 		}
 	}
@@ -153,19 +165,19 @@ func (s *shell) command(c syntax.Command) flow {
 	case *syntax.FuncDecl:
 		s.declareFunction(c)
 	case *syntax.ArithmCmd:
-		s.status = s.simpleFault(func() int { return boolStatus(s.arithm(c.X) != 0) })
+		return s.evaluating(func() int { return boolStatus(s.tracedArithm(c.X, c.Left.Offset()+2, c.Right.Offset()) != 0) })
 	case *syntax.LetClause:
-		s.status = s.simpleFault(func() int {
+		return s.evaluating(func() int {
 			var n int64
-			for _, x := range c.Exprs {
+			for _, x := range s.tracedLet(c.Exprs) {
 				n = s.arithm(x)
 			}
 			return boolStatus(n != 0)
 		})
 	case *syntax.TestClause:
-		s.status = s.simpleFault(func() int { return s.testClause(c.X) })
+		return s.evaluating(func() int { return s.testClause(c.X) })
 	case *syntax.DeclClause:
-		return s.faulty(func() flow { s.status = s.declClause(c); return goOn })
+		return s.faulty(func() flow { s.status = s.declClause(s.tracedDecl(c)); return goOn })
 	case *syntax.TimeClause:
 		return s.timeClause(c)
 	default:
@@ -175,18 +187,22 @@ func (s *shell) command(c syntax.Command) flow {
 	return goOn
 }
 
-// simpleFault runs do; an expansion that goes wrong in it is a status of 1.
-func (s *shell) simpleFault(do func() int) (code int) {
-	defer func() {
-		if r := recover(); r != nil {
-			if f, ok := r.(failed); ok {
-				code = f.code
-				return
+// evaluating runs do for (( )), let and [[ ]]: arithmetic that goes wrong is a
+// status of 1 there and ends nothing.
+func (s *shell) evaluating(do func() int) flow {
+	return s.faulty(func() (f flow) {
+		defer func() {
+			if r := recover(); r != nil {
+				wrong, ok := r.(failed)
+				if !ok || !wrong.arith {
+					panic(r)
+				}
+				s.status, f = wrong.code, goOn
 			}
-			panic(r)
-		}
-	}()
-	return do()
+		}()
+		s.status = do()
+		return goOn
+	})
 }
 
 // faulty runs do; an expansion that goes wrong in it ends the shell where that

@@ -50,6 +50,23 @@ func cutIndex(text string) (name, index string, ok bool) {
 	return text[:i], text[i+1 : len(text)-1], true
 }
 
+// subscript expands the index of a name that a command was given, as of unset
+// 'h[$k]'. The index may be data: a command in it is not run.
+func (s *shell) subscript(name, index string) string {
+	v := s.lookup(name)
+	if v == nil || v.kind != associative {
+		return index
+	}
+	if !strings.Contains(index, "$") || strings.Contains(index, "$(") || strings.Contains(index, "`") {
+		return strings.Trim(index, `"'`)
+	}
+	w, err := syntax.NewParser().Document(s.measured(index))
+	if err != nil || w == nil {
+		return index
+	}
+	return strings.Trim(s.document(w, false, false), `"'`)
+}
+
 // conditional expands ${x:-w}, ${x:+w}, ${x:=w} and ${x:?w}.
 func (s *shell) conditional(k *sink, p *syntax.ParamExp, e expansion, quoted bool) {
 	op := p.Exp.Op
@@ -61,8 +78,13 @@ func (s *shell) conditional(k *sink, p *syntax.ParamExp, e expansion, quoted boo
 	there := e.set && (!null || len(e.elems) > 1 || strings.Join(e.elems, "") != "")
 	switch op {
 	case syntax.AlternateUnset, syntax.AlternateUnsetOrNull:
-		if there {
+		switch {
+		case there:
 			s.operand(k, p.Exp.Word, quoted)
+		case quoted && e.list && !e.star && len(e.elems) == 0:
+			k.list(nil, false, true)
+		case quoted:
+			k.add("", true)
 		}
 		return
 	}
@@ -83,10 +105,14 @@ func (s *shell) conditional(k *sink, p *syntax.ParamExp, e expansion, quoted boo
 		}
 		s.unbound("%s: %s", paramName(p), text)
 	default:
-		text := s.single(p.Exp.Word)
+		text := s.assigned(p.Exp.Word, quoted)
 		switch {
 		case e.name == "":
 			s.fault("$%s: cannot assign in this way", p.Param.Value)
+		case e.list && e.v != nil && e.v.kind == associative:
+			s.putKey(e.name, literalIndex(p.Index), text, false)
+		case e.list:
+			s.fault("%s: bad array subscript", paramName(p))
 		case e.index != "":
 			if !s.assignElement(e.name, e.index, text, false) {
 				panic(failed{code: 1, fatal: true})
@@ -104,6 +130,12 @@ func (s *shell) conditional(k *sink, p *syntax.ParamExp, e expansion, quoted boo
 
 // operand expands the word of ${x:-word} in its place.
 func (s *shell) operand(k *sink, w *syntax.Word, quoted bool) {
+	if quoted {
+		k.add("", true) // also of "$@", which would be no word alone
+		none := k.none
+		k.none = false
+		defer func() { k.none, k.sure = none, k.sure || k.none }()
+	}
 	if w == nil {
 		return
 	}
@@ -122,4 +154,14 @@ func (s *shell) operand(k *sink, w *syntax.Word, quoted bool) {
 		}
 		s.part(k, part, quoted, true)
 	}
+}
+
+// assigned is the word of ${x:=word} as one string.
+func (s *shell) assigned(w *syntax.Word, quoted bool) string {
+	if !quoted {
+		return s.single(w)
+	}
+	k := s.newSink(false)
+	s.operand(k, w, true)
+	return join(k.cur)
 }

@@ -2,6 +2,8 @@ package shell
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -13,6 +15,7 @@ type job struct {
 	number, pid int
 	text        string
 	done        chan struct{}
+	ctx         context.Context
 	cancel      context.CancelCauseFunc
 	code        int  // once done is closed
 	reported    bool // wait has told of it
@@ -54,8 +57,8 @@ func jobText(st *syntax.Stmt) string {
 // subshell before it starts.
 func (s *shell) spawnJob(text string, prepare func(*shell), do func(*shell) flow) *job {
 	ctx, cancel := context.WithCancelCause(s.ctx)
-	sub := s.subshell(ctx)
-	j := &job{number: len(s.jobs) + 1, pid: sub.pid, text: text, done: make(chan struct{}), cancel: cancel}
+	sub := s.subshell(s.m.goroutine(ctx))
+	j := &job{number: s.nextJob(), pid: sub.pid, text: text, done: make(chan struct{}), ctx: ctx, cancel: cancel}
 	sub.setFD(0, newDescriptor(nothing{}, nil, nil))
 	if prepare != nil {
 		prepare(sub)
@@ -67,6 +70,7 @@ func (s *shell) spawnJob(text string, prepare func(*shell), do func(*shell) flow
 	s.m.spawn(func() { j.code = sub.run(do) }, func() {
 		sub.unreachable()
 		sub.end()
+		sub.turn.Give()
 		cancel(nil)
 		s.m.mu.Lock()
 		delete(s.m.jobs, j.pid) // no signal reaches it
@@ -79,6 +83,27 @@ func (s *shell) spawnJob(text string, prepare func(*shell), do func(*shell) flow
 	s.jobs = append(s.jobs, j)
 	s.lastJob = j.pid
 	return j
+}
+
+// nextJob is the number of the next job: one more than the highest that is still
+// in use.
+func (s *shell) nextJob() int {
+	n := 0
+	for _, j := range s.jobs {
+		if j.running() || !j.reported {
+			n = max(n, j.number)
+		}
+	}
+	return n + 1
+}
+
+// knownJobs are the jobs of this shell and, in a substitution or a pipeline,
+// those of the shell that it is a part of. Only its own can be waited for.
+func (s *shell) knownJobs() []*job {
+	if len(s.outerJobs) == 0 {
+		return s.jobs
+	}
+	return slices.Concat(s.outerJobs, s.jobs)
 }
 
 // forgetJobs drops jobs that have ended and that nobody asked for.
@@ -120,7 +145,7 @@ func (s *shell) wait(args []string) int {
 	}
 	code := 0
 	for _, arg := range args {
-		j := s.findJob(arg)
+		j := findJob(s.jobs, arg)
 		if j == nil {
 			if strings.HasPrefix(arg, "%") {
 				s.errorf("wait: %s: no such job", arg)
@@ -143,6 +168,7 @@ func (s *shell) await(j *job) int {
 		signals = s.inbox.arrived
 	}
 	for ended := false; !ended; {
+		s.turn.Give()
 		select {
 		case <-j.done:
 			ended = true
@@ -182,6 +208,7 @@ func (s *shell) waitNext() int {
 	if n == 0 {
 		return 127
 	}
+	s.turn.Give()
 	select {
 	case j := <-first:
 		return s.await(j)
@@ -190,19 +217,19 @@ func (s *shell) waitNext() int {
 	}
 }
 
-// findJob finds a job of this shell by pid, %number, %%, %+, %- or %text.
-func (s *shell) findJob(arg string) *job {
+// findJob finds a job of list by pid, %number, %%, %+, %- or %text.
+func findJob(list []*job, arg string) *job {
 	spec, isSpec := strings.CutPrefix(arg, "%")
 	n, err := strconv.Atoi(spec)
-	for i := len(s.jobs) - 1; i >= 0; i-- {
-		j := s.jobs[i]
+	for i := len(list) - 1; i >= 0; i-- {
+		j := list[i]
 		switch {
 		case !isSpec && err == nil && j.pid == n,
 			isSpec && err == nil && j.number == n,
 			isSpec && (spec == "" || spec == "%" || spec == "+"),
 			isSpec && err != nil && spec != "-" && strings.HasPrefix(j.text, spec):
 			return j
-		case isSpec && spec == "-" && i == max(0, len(s.jobs)-2):
+		case isSpec && spec == "-" && i == max(0, len(list)-2):
 			return j
 		}
 	}
@@ -210,19 +237,60 @@ func (s *shell) findJob(arg string) *job {
 }
 
 // listJobs prints the jobs that run.
-func (s *shell) listJobs(pids bool) int {
-	var b strings.Builder
-	for _, j := range s.jobs {
-		if !j.running() {
-			continue
+func (s *shell) listJobs(args []string) int {
+	pids, long, stopped := false, false, false
+	for len(args) > 0 && strings.HasPrefix(args[0], "-") {
+		if strings.Trim(args[0][1:], "plrsn") != "" {
+			s.errorf("jobs: %s: invalid option", args[0])
+			return 2
 		}
-		if pids {
-			b.WriteString(strconv.Itoa(j.pid) + "\n")
-		} else {
-			b.WriteString("[" + strconv.Itoa(j.number) + "]+  Running                 " + j.text + " &\n")
+		pids = pids || strings.Contains(args[0], "p")
+		long = long || strings.Contains(args[0], "l")
+		stopped = stopped || strings.Contains(args[0], "s")
+		args = args[1:]
+	}
+	if stopped {
+		return 0 // a job here cannot be
+	}
+	var running []*job
+	for _, j := range s.knownJobs() {
+		if j.running() {
+			running = append(running, j)
 		}
 	}
-	return s.print("jobs", b.String())
+	code := 0
+	var asked map[*job]bool
+	for _, arg := range args {
+		if asked == nil {
+			asked = map[*job]bool{}
+		}
+		j := findJob(running, arg)
+		if j == nil {
+			s.errorf("jobs: %s: no such job", arg)
+			code = 1
+		}
+		asked[j] = true
+	}
+	var b strings.Builder
+	for i, j := range running {
+		mark := " "
+		switch i {
+		case len(running) - 1:
+			mark = "+"
+		case len(running) - 2:
+			mark = "-"
+		}
+		switch {
+		case asked != nil && !asked[j]:
+		case pids:
+			b.WriteString(strconv.Itoa(j.pid) + "\n")
+		case long:
+			fmt.Fprintf(&b, "[%d]%s %d Running                 %s &\n", j.number, mark, j.pid, j.text)
+		default:
+			fmt.Fprintf(&b, "[%d]%s  Running                 %s &\n", j.number, mark, j.text)
+		}
+	}
+	return max(code, s.print("jobs", b.String()))
 }
 
 // processSubst runs <(…) and >(…) and returns the name that stands for it.
@@ -241,7 +309,7 @@ func (s *shell) processSubst(p *syntax.ProcSubst) string {
 	for ; s.fds[n] != nil && n > 10; n-- {
 	}
 	last := s.lastJob
-	s.spawnJob("", func(sub *shell) { sub.setFD(at, theirs) }, func(sub *shell) flow { return sub.stmts(p.Stmts) })
+	s.spawnJob("", func(sub *shell) { sub.nesting++; sub.setFD(at, theirs) }, func(sub *shell) flow { return sub.stmts(p.Stmts) })
 	s.jobs = s.jobs[:len(s.jobs)-1]
 	s.lastJob = last
 	s.setFD(n, mine)

@@ -42,6 +42,14 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
+// taskCost is about how much memory a job or a stage of a pipeline takes by
+// itself: its stack, a full pipe, the buffer of a command.
+const taskCost = pipeSize + 64<<10
+
+// levelCost is about how much stack a function, a substitution or a script in
+// another takes, as measured: goroutines keep theirs to their end.
+const levelCost = 8 << 10
+
 // maxNesting is how deep brackets and keywords of a script nest: the parser
 // and the interpreter need stack for each level.
 const maxNesting = 1000

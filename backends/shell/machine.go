@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcp-workspace/mcp-workspace/backends"
 	"github.com/mcp-workspace/mcp-workspace/backends/shell/commands"
+	"github.com/mcp-workspace/mcp-workspace/backends/shell/fair"
 )
 
 // machine is what all shells and commands of one script share.
@@ -20,6 +21,8 @@ type machine struct {
 	cancel context.CancelCauseFunc
 	files  commands.Files
 	memory *commands.Memory
+	turns  *fair.Turns
+	owner  string // whose turns
 	system commands.System
 	limits Limits
 	log    *slog.Logger
@@ -56,6 +59,7 @@ type (
 	failed struct {
 		code  int
 		fatal bool
+		arith bool // it was arithmetic
 	}
 )
 
@@ -71,6 +75,7 @@ func (m *machine) fail(err error) {
 
 // step counts a command, and unwinds when the script is to end.
 func (s *shell) step() {
+	s.turn.Take(s.ctx)
 	if s.ctx.Err() != nil {
 		panic(stopped{})
 	}
@@ -122,6 +127,15 @@ func (s *shell) enter() {
 		s.m.fail(overLimit("functions, substitutions and scripts nest more than %d deep", s.m.limits.Depth))
 		panic(stopped{})
 	}
+	if s.depth > s.deepest {
+		s.deepest = s.depth
+		s.hold(levelCost)
+	}
+}
+
+// goroutine is the context of a new goroutine that computes.
+func (m *machine) goroutine(ctx context.Context) context.Context {
+	return m.turns.With(ctx, m.owner, m.begun)
 }
 
 // spawn runs do in a goroutine; done is called when it has ended, in any case.
@@ -132,10 +146,17 @@ func (m *machine) spawn(do func(), done func()) {
 		m.fail(overLimit("more than %d jobs and pipeline stages ran at one time", m.limits.Tasks))
 		panic(stopped{})
 	}
+	if m.memory.Grow(taskCost) != nil {
+		m.tasks.Add(-1)
+		done()
+		m.fail(m.memoryError())
+		panic(stopped{})
+	}
 	m.ending.Add(1)
 	go func() {
 		defer m.ending.Done()
 		defer m.tasks.Add(-1)
+		defer m.memory.Free(taskCost)
 		defer done()
 		// Nothing is above this goroutine: a panic that got here would end the
 		// process.

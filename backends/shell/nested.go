@@ -126,7 +126,7 @@ func (s *shell) nestedScript(args []string) (text, where string, code int, ok bo
 		s.say(s.name + ": " + file + ": cannot execute binary file\n")
 		return "", "", 126, false
 	}
-	s.name, s.params = file, args[1:]
+	s.name, s.script, s.params = file, file, args[1:]
 	return text, file, 0, true
 }
 

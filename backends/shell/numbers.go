@@ -24,6 +24,22 @@ func attributes(v *variable) string {
 	return out
 }
 
+// assignment is ${x@A}: what gives a variable, or one element, its value and
+// attributes.
+func (s *shell) assignment(e expansion) string {
+	if e.list && e.v.kind != scalar {
+		return s.declaration(e.name, e.v)
+	}
+	value := "'" + strings.ReplaceAll(e.text(), "'", `'\''`) + "'"
+	if strings.ContainsFunc(e.text(), func(r rune) bool { return r < ' ' || r == 0x7f }) {
+		value = dollarQuote(e.text())
+	}
+	if flags := attributes(e.v); flags != "" {
+		return "declare -" + flags + " " + e.name + "=" + value
+	}
+	return e.name + "=" + value
+}
+
 // declaration is the command that makes v, as declare -p prints it.
 func (s *shell) declaration(name string, v *variable) string {
 	flags := attributes(v)

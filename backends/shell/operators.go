@@ -11,7 +11,7 @@ import (
 // replaced applies ${x/pattern/text} to each element.
 func (s *shell) replaced(r *syntax.Replace, elems []string) []string {
 	pattern := s.pattern(r.Orig)
-	with := s.single(r.With)
+	with := s.replacement(r.With)
 	anchor := byte(0)
 	if !r.All && r.Orig != nil && len(r.Orig.Parts) > 0 {
 		if lit, ok := r.Orig.Parts[0].(*syntax.Lit); ok && (strings.HasPrefix(lit.Value, "#") || strings.HasPrefix(lit.Value, "%")) {
@@ -28,7 +28,39 @@ func (s *shell) replaced(r *syntax.Replace, elems []string) []string {
 	return out
 }
 
-func (s *shell) replaceIn(text, pattern, with string, anchor byte, all bool) string {
+// replacement is what a match is replaced by: texts between which the match
+// comes, for each unquoted & in the word.
+func (s *shell) replacement(w *syntax.Word) []string {
+	if w == nil {
+		return []string{""}
+	}
+	k := s.newSink(false)
+	s.parts(k, w.Parts, false, true)
+	if !s.options.patsubReplacement {
+		return []string{join(k.cur)}
+	}
+	out := []string{""}
+	for _, p := range k.cur {
+		text := p.text
+		for !p.quoted {
+			i := strings.IndexByte(text, '&')
+			if i < 0 {
+				break
+			}
+			if i > 0 && text[i-1] == '\\' { // of an expansion
+				out[len(out)-1] += text[:i-1] + "&"
+			} else {
+				out[len(out)-1] += text[:i]
+				out = append(out, "")
+			}
+			text = text[i+1:]
+		}
+		out[len(out)-1] += text
+	}
+	return out
+}
+
+func (s *shell) replaceIn(text, pattern string, with []string, anchor byte, all bool) string {
 	mode := patternMode{fold: s.options.nocasematch}
 	var at [][]int
 	lit, isLit := literalPattern(pattern)
@@ -45,8 +77,9 @@ func (s *shell) replaceIn(text, pattern, with string, anchor byte, all bool) str
 		at = [][]int{{i, i + len(lit)}}
 	case isLit && !mode.fold:
 		n := strings.Count(text, lit)
-		s.chargeProduct(n, len(with)-len(lit), len(text))
-		return strings.ReplaceAll(text, lit, with)
+		by := s.joined(with, lit)
+		s.chargeProduct(n, len(by)-len(lit), len(text))
+		return strings.ReplaceAll(text, lit, by)
 	case !all:
 		at = [][]int{s.regexpFor(pattern, mode, "", "").find(text)}
 	default:
@@ -59,13 +92,23 @@ func (s *shell) replaceIn(text, pattern, with string, anchor byte, all bool) str
 	if m[0] == m[1] && anchor == 0 {
 		return text // an empty match replaces nothing
 	}
-	s.charge(len(text) + len(with))
-	return text[:m[0]] + with + text[m[1]:]
+	by := s.joined(with, text[m[0]:m[1]])
+	s.charge(len(text) + len(by))
+	return text[:m[0]] + by + text[m[1]:]
+}
+
+// joined is a replacement for match.
+func (s *shell) joined(with []string, match string) string {
+	if len(with) == 1 {
+		return with[0]
+	}
+	s.chargeProduct(len(with)-1, len(match), 0)
+	return strings.Join(with, match)
 }
 
 // replaceAll replaces all matches of a pattern, one at a time: a list of them
 // would be larger than the text.
-func (s *shell) replaceAll(text, pattern, with string, mode patternMode) string {
+func (s *shell) replaceAll(text, pattern string, with []string, mode patternMode) string {
 	re := s.regexpFor(pattern, mode, "", "")
 	var b strings.Builder
 	for n := 0; ; n++ {
@@ -85,9 +128,10 @@ func (s *shell) replaceAll(text, pattern, with string, mode patternMode) string 
 			s.charge(2 * m[1])
 			b.WriteString(text[:m[1]])
 		} else {
-			s.charge(2 * (m[0] + len(with)))
+			by := s.joined(with, text[m[0]:m[1]])
+			s.charge(2 * (m[0] + len(by)))
 			b.WriteString(text[:m[0]])
-			b.WriteString(with)
+			b.WriteString(by)
 		}
 		text = text[m[1]:]
 	}
@@ -213,7 +257,7 @@ func (s *shell) transformed(p *syntax.ParamExp, e expansion) []string {
 		if e.v == nil {
 			return nil
 		}
-		return []string{s.declaration(e.name, e.v)}
+		return []string{s.assignment(e)}
 	case "K", "k":
 		if e.v == nil || e.v.kind == scalar || !e.list {
 			break

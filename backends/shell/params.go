@@ -145,21 +145,71 @@ func literalIndex(x syntax.ArithmExpr) string {
 	return ""
 }
 
-// key expands the index of an associative array.
+// key expands the index of an associative array. What the parser took for
+// arithmetic, as in h[my-key] and h[$i,$j], is put together as it was written.
 func (s *shell) key(x syntax.ArithmExpr) string {
-	if w, ok := x.(*syntax.Word); ok {
-		return s.single(w)
-	}
-	return sourceOfArithm(x)
+	k := s.newSink(false)
+	s.parts(k, keyParts(nil, x), false, false)
+	return join(k.cur)
 }
 
-// sourceOfArithm prints an arithmetic expression as it was written, nearly.
-func sourceOfArithm(x syntax.ArithmExpr) string {
-	if w, ok := x.(*syntax.Word); ok {
-		return sourceOf(w)
+// keyParts appends the parts of an index, read as a word.
+func keyParts(to []syntax.WordPart, x syntax.ArithmExpr) []syntax.WordPart {
+	text := func(text string) { to = append(to, &syntax.Lit{Value: text}) }
+	// blanks are those between the end of one thing and the start of the next.
+	blanks := func(from, next uint) {
+		if next > from {
+			text(strings.Repeat(" ", int(next-from)))
+		}
 	}
-	text := sourceOf(&syntax.ArithmCmd{X: x})
-	return strings.TrimSuffix(strings.TrimPrefix(text, "(("), "))")
+	switch x := x.(type) {
+	case *syntax.Word:
+		name, index, element := arrayWord(x)
+		if !element {
+			return append(to, x.Parts...)
+		}
+		text(name + "[")
+		to = keyParts(to, index)
+		text("]")
+	case *syntax.ParenArithm:
+		text("(")
+		blanks(x.Lparen.Offset()+1, x.X.Pos().Offset())
+		to = keyParts(to, x.X)
+		blanks(x.X.End().Offset(), x.Rparen.Offset())
+		text(")")
+	case *syntax.UnaryArithm:
+		op := x.Op.String()
+		if x.Post {
+			to = keyParts(to, x.X)
+			blanks(x.X.End().Offset(), x.OpPos.Offset())
+			text(op)
+			break
+		}
+		text(op)
+		blanks(x.OpPos.Offset()+uint(len(op)), x.X.Pos().Offset())
+		to = keyParts(to, x.X)
+	case *syntax.BinaryArithm:
+		op := x.Op.String()
+		to = keyParts(to, x.X)
+		blanks(x.X.End().Offset(), x.OpPos.Offset())
+		text(op)
+		blanks(x.OpPos.Offset()+uint(len(op)), x.Y.Pos().Offset())
+		to = keyParts(to, x.Y)
+	}
+	return to
+}
+
+// sourceOfArithm is an arithmetic expression as it was written.
+func sourceOfArithm(x syntax.ArithmExpr) string {
+	var b strings.Builder
+	for _, part := range keyParts(nil, x) {
+		if lit, ok := part.(*syntax.Lit); ok {
+			b.WriteString(lit.Value)
+		} else {
+			b.WriteString(sourceOf(&syntax.Word{Parts: []syntax.WordPart{part}}))
+		}
+	}
+	return b.String()
 }
 
 // element is name[index], the index as text.

@@ -3,13 +3,17 @@ package shell
 import (
 	"errors"
 	"fmt"
+	"io"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/mcp-workspace/mcp-workspace/internal/bash"
 )
 
 // script is a script that was parsed, as far as that went.
 type script struct {
-	stmts []*syntax.Stmt
+	stmts    []*syntax.Stmt
+	warnings []string
 	// problem says what is wrong after stmts; "" when nothing is.
 	problem string
 }
@@ -21,14 +25,8 @@ func (s *shell) parse(text string) script {
 		return script{problem: err.Error()}
 	}
 	s.charge(treeCost(text))
-	var out script
-	var err error
-	for st, serr := range syntax.NewParser(syntax.Variant(syntax.LangBash)).StmtsSeq(s.measured(text)) {
-		if err = serr; err != nil || s.ctx.Err() != nil {
-			break
-		}
-		out.stmts = append(out.stmts, st)
-	}
+	read, err := bash.Parse(text, func(text string) io.Reader { return s.measured(text) })
+	out := script{stmts: read.Stmts, warnings: read.Warnings}
 	if err == nil {
 		return out
 	}
@@ -60,6 +58,9 @@ func (s *shell) runText(text, where string) flow {
 	defer s.settle(mark)
 	sc := s.parse(text)
 	s.check()
+	for _, warning := range sc.warnings {
+		s.say(s.name + ": " + warning + "\n")
+	}
 	line := s.line
 	f := s.stmts(sc.stmts)
 	s.line = line

@@ -6,6 +6,9 @@ import (
 	"io"
 	"sync"
 	"syscall"
+
+	"github.com/mcp-workspace/mcp-workspace/backends/shell/commands"
+	"github.com/mcp-workspace/mcp-workspace/backends/shell/fair"
 )
 
 // pipeSize is how much a pipe holds, as on Linux.
@@ -36,6 +39,7 @@ func (p *pipe) wait(ctx context.Context) error {
 	}
 	c := p.changed
 	p.mu.Unlock()
+	fair.Give(ctx)
 	defer p.mu.Lock()
 	select {
 	case <-c:
@@ -222,6 +226,4 @@ func (f *feed) ask() {
 }
 
 // nothing is an input at its end.
-type nothing struct{}
-
-func (nothing) Read([]byte) (int, error) { return 0, io.EOF }
+type nothing = commands.NoInput

@@ -20,7 +20,8 @@ func (s *shell) pipeline(c *syntax.BinaryCmd) flow {
 	var in *descriptor // what the next stage reads
 	for i, st := range stages[:n-1] {
 		r, w := newPipe()
-		sub := s.subshell(s.ctx)
+		sub := s.subshell(s.m.goroutine(s.ctx))
+		sub.outerJobs = s.knownJobs()
 		if in != nil {
 			sub.setFD(0, in)
 		}
@@ -32,10 +33,14 @@ func (s *shell) pipeline(c *syntax.BinaryCmd) flow {
 		started++
 		s.m.spawn(func() { codes[i] = sub.run(func(sub *shell) flow { return sub.stmt(st) }) }, func() {
 			sub.end()
+			sub.turn.Give()
 			finished <- struct{}{}
 		})
 	}
 	last := stages[n-1]
+	if _, simple := last.Cmd.(*syntax.CallExpr); simple && !s.trapping {
+		s.running = last
+	}
 	f := goOn
 	if s.options.lastpipe && !s.options.monitor {
 		old := s.fds[0]
@@ -49,10 +54,12 @@ func (s *shell) pipeline(c *syntax.BinaryCmd) flow {
 		codes[n-1] = s.status
 	} else {
 		sub := s.subshell(s.ctx)
+		sub.outerJobs = s.knownJobs()
 		sub.setFD(0, in)
 		codes[n-1] = sub.run(func(sub *shell) flow { return sub.stmt(last) })
 	}
 	for range started {
+		s.turn.Give()
 		select {
 		case <-finished:
 		case <-s.ctx.Done():

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -14,6 +16,7 @@ import (
 	"github.com/mcp-workspace/mcp-workspace/backends"
 	"github.com/mcp-workspace/mcp-workspace/backends/output"
 	"github.com/mcp-workspace/mcp-workspace/backends/shell/commands"
+	"github.com/mcp-workspace/mcp-workspace/backends/shell/fair"
 )
 
 // op is what errors say was being done.
@@ -29,6 +32,12 @@ type Options struct {
 	// Env is added to the environment that every script gets, K=V.
 	Env    []string
 	Limits Limits
+	// Memory is what the process has for this script and others. A script that
+	// needs more than there is ends as one over its own limit. Nil is no limit.
+	Memory *fair.Account
+	// Turns are what the script computes in, in turn by Owner. Nil is at any time.
+	Turns *fair.Turns
+	Owner string
 	// OpenOutputFile makes the file that [backends.Command.KeepAbove] asks for,
 	// as in package procs. Nil means that no output is kept.
 	OpenOutputFile output.OpenFile
@@ -40,11 +49,15 @@ type Options struct {
 // stuck is how long a script that was stopped has to end by itself.
 const stuck = 5 * time.Second
 
+// jobMoment is how long what runs beside a script has to end by itself when the
+// script has ended.
+const jobMoment = 200 * time.Millisecond
+
 // Run runs one command; see [backends.Command] and [backends.Exit] for what it
 // promises. Other than with processes,
 //
-//   - background jobs end with the script: there is nothing in which they could
-//     go on;
+//   - background jobs end with the script, which says so on standard error:
+//     there is nothing in which they could go on;
 //   - a script over one of its limits is CodeTooLarge, with the limit in the
 //     message, and what it printed has been delivered.
 //
@@ -75,8 +88,9 @@ func Run(ctx context.Context, cmd backends.Command, opt Options) (backends.Exit,
 
 // newMachine makes what a script runs on, until its cancel is called.
 func newMachine(ctx context.Context, opt Options) *machine {
-	m := &machine{files: opt.Files, limits: opt.Limits.withDefaults(), system: commands.DefaultSystem, log: opt.Logger, begun: time.Now(), jobs: map[int]*job{}, inboxes: map[int]*inbox{}}
-	m.memory = commands.NewMemory(m.limits.Memory)
+	m := &machine{files: opt.Files, turns: opt.Turns, owner: opt.Owner, limits: opt.Limits.withDefaults(), system: commands.DefaultSystem, log: opt.Logger, begun: time.Now(), jobs: map[int]*job{}, inboxes: map[int]*inbox{}}
+	m.memory = commands.NewMemory(m.limits.Memory, opt.Memory)
+	opt.Memory.OnFull(func(err error) { m.fail(overLimit("%v", err)) })
 	m.pids.Store(firstPID - 1)
 	m.ctx, m.cancel = context.WithCancelCause(ctx)
 	return m
@@ -94,7 +108,7 @@ func (m *machine) run(ctx context.Context, cmd backends.Command, opt Options, di
 		m.fail(backends.Errorf(backends.CodeTooLarge, op, "",
 			"the command printed more than %d bytes and was stopped; send its output to a file and look at parts of that", cmd.MaxOutput))
 	})
-	return m.finish(ctx, out, m.launch(cmd, opt, dir, out))
+	return m.finish(ctx, cmd, out, m.launch(cmd, opt, dir, out))
 }
 
 // firstPID is $$ of every script.
@@ -142,7 +156,7 @@ func (m *machine) launch(cmd backends.Command, opt Options, dir string, out *out
 		"LANG=C.UTF-8", "PATH=" + strings.Join(programDirs, ":"), "HOSTNAME=" + m.system.Host, "TZ=UTC",
 	}, opt.Env...), "PWD="+dir)
 	env = append(env, cmd.Env...)
-	s := newShell(m.ctx, m, "bash", dir, env)
+	s := newShell(m.goroutine(m.ctx), m, "bash", dir, env)
 	var in io.Reader = nothing{}
 	if cmd.Stdin != nil {
 		in = feedReader{&feed{from: cmd.Stdin, fail: func(err error) {
@@ -152,18 +166,23 @@ func (m *machine) launch(cmd backends.Command, opt Options, dir string, out *out
 	}
 	s.fds[0] = newDescriptor(in, nil, nil)
 	s.fds[1] = newDescriptor(nil, out.To(backends.Stdout), nil)
-	errs := backends.Stderr
-	if cmd.Merge {
-		errs = backends.Stdout
-	}
-	s.fds[2] = newDescriptor(nil, out.To(errs), nil)
+	s.fds[2] = newDescriptor(nil, out.To(standardError(cmd)), nil)
 	done := make(chan ending, 1)
 	m.ending.Add(1)
 	go func() {
 		defer m.ending.Done()
+		defer s.turn.Give()
 		done <- s.main(cmd)
 	}()
 	return done
+}
+
+// standardError is the stream that standard error goes to.
+func standardError(cmd backends.Command) backends.Stream {
+	if cmd.Merge {
+		return backends.Stdout
+	}
+	return backends.Stderr
 }
 
 // main runs the script or the program.
@@ -227,19 +246,25 @@ func (s *shell) runScript(text string) int {
 }
 
 // finish waits for the script's end and tells how it was.
-func (m *machine) finish(ctx context.Context, out *output.Output, done <-chan ending) (backends.Exit, error) {
+func (m *machine) finish(ctx context.Context, cmd backends.Command, out *output.Output, done <-chan ending) (backends.Exit, error) {
 	var e ending
+	left := 0
 	select {
 	case e = <-done:
+		left = m.awaitJobs()
 	case <-m.ctx.Done():
 	}
 	m.cancel(nil) // what runs in the background
 	m.awaitTasks()
+	if left > 0 {
+		out.Write(standardError(cmd), []byte(jobsEnded(left)))
+	}
 	select {
 	case e = <-done:
 	default: // it was received above, or does not end
 	}
-	exit := backends.Exit{Code: e.code, Signal: e.signal, OutputFile: out.Close()}
+	exit := backends.Exit{Code: e.code, Signal: e.signal}
+	exit.OutputFile, exit.NotKept = out.Close()
 	m.mu.Lock()
 	fault := m.fault
 	m.mu.Unlock()
@@ -251,12 +276,48 @@ func (m *machine) finish(ctx context.Context, out *output.Output, done <-chan en
 		}
 		return exit, fault
 	case errors.As(context.Cause(m.ctx), &k):
-		return backends.Exit{Code: 128 + k.number, Signal: k.signal, OutputFile: exit.OutputFile}, nil
+		return backends.Exit{Code: 128 + k.number, Signal: k.signal, OutputFile: exit.OutputFile, NotKept: exit.NotKept}, nil
 	case ctx.Err() != nil && errors.Is(context.Cause(m.ctx), context.Cause(ctx)):
 		return exit, &backends.Error{Code: backends.CodeCancelled, Op: op, Err: context.Cause(ctx),
 			Message: "the call was cancelled; the command has been stopped"}
 	}
 	return exit, nil
+}
+
+// awaitJobs waits a moment for what runs beside a script that has ended, such as
+// the tee of >(tee log), and returns how many jobs are left, of those that the
+// script knows as such.
+func (m *machine) awaitJobs() (left int) {
+	m.mu.Lock()
+	jobs := slices.Collect(maps.Values(m.jobs))
+	m.mu.Unlock()
+	moment := time.NewTimer(jobMoment)
+	defer moment.Stop()
+	over := false
+	for _, j := range jobs {
+		if !over {
+			select {
+			case <-j.done:
+			case <-moment.C:
+				over = true
+			case <-m.ctx.Done():
+				over = true
+			}
+		}
+		if j.running() && j.text != "" && j.ctx.Err() == nil {
+			left++
+		}
+	}
+	return left
+}
+
+// jobsEnded says that n jobs have ended, which elsewhere would go on.
+func jobsEnded(n int) string {
+	jobs := "1 background job"
+	if n > 1 {
+		jobs = fmt.Sprintf("%d background jobs", n)
+	}
+	return "bash: " + jobs + " ended with the script: nothing goes on after it, so wait for what is to be done\n"
 }
 
 // awaitTasks waits until no goroutine of the script runs any more.
@@ -275,11 +336,11 @@ func (m *machine) awaitTasks() {
 
 // newShell makes a shell with the environment env and no descriptors.
 func newShell(ctx context.Context, m *machine, name, dir string, env []string) *shell {
-	s := &shell{m: m, ctx: ctx, pid: int(m.pids.Add(1)), name: name, dir: dir, fds: map[int]*descriptor{}, scope: &scope{vars: map[string]*variable{}},
+	s := &shell{m: m, ctx: ctx, turn: fair.TurnOf(ctx), pid: int(m.pids.Add(1)), name: name, dir: dir, fds: map[int]*descriptor{}, scope: &scope{vars: map[string]*variable{}},
 		random: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))}
 	s.root = s.pid
 	s.options.hashall, s.options.braceexpand = true, true
-	s.options.sourcepath = true
+	s.options.sourcepath, s.options.patsubReplacement = true, true
 	vars := s.scope.vars
 	for _, kv := range env {
 		name, value, ok := strings.Cut(kv, "=")
@@ -305,6 +366,7 @@ func newShell(ctx context.Context, m *machine, name, dir string, env []string) *
 	set("PPID", "1", variable{readOnly: true, integer: true})
 	set("UID", itoa(m.system.UID), variable{readOnly: true, integer: true})
 	set("EUID", itoa(m.system.UID), variable{readOnly: true, integer: true})
+	set("BASH", "/bin/bash", variable{})
 	set("BASH_VERSION", bashVersion, variable{})
 	set("HOSTTYPE", "x86_64", variable{})
 	set("OSTYPE", "linux-gnu", variable{})

@@ -6,15 +6,19 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/mcp-workspace/mcp-workspace/backends/shell/fair"
 )
 
 // shell is one shell or subshell. It belongs to one goroutine.
 type shell struct {
-	m   *machine
-	ctx context.Context
+	m    *machine
+	ctx  context.Context
+	turn *fair.Turn
 	// pid tells subshells apart; root is that of the script, which is $$.
 	pid, root int
 	name      string // $0
@@ -28,19 +32,26 @@ type shell struct {
 	traps     map[string]string
 	dirStack  []string
 	jobs      []*job // of this shell
+	outerJobs []*job // see knownJobs
 	lastJob   int    // $!
 
 	status     int
 	pipeStatus []int
 	substatus  int // of the last command substitution in the current command
 	line       int
-	lastArg    string // $_
+	pinned     int          // > 0: the level of functions, counted from 1, at which line stays
+	running    *syntax.Stmt // $BASH_COMMAND
+	lastArg    string       // $_
 
 	depth      int
+	deepest    int // that depth has been
 	arithDepth int
 	subshells  int
+	nesting    int // how often set -x repeats the first character of $PS4
 	loops      int
 	calls      []string // names of the functions that run
+	frames     []frame  // those and the files that are sourced
+	script     string   // the file that this shell was started with, "" for none
 	sourced    int
 	unchecked  int // > 0 where a failure does not count for errexit
 	trapping   bool
@@ -64,20 +75,48 @@ type shell struct {
 
 // function is a function as it was defined.
 type function struct {
-	body  *syntax.Stmt
-	owner *shell // that holds cost for it
-	cost  int64
+	body   *syntax.Stmt
+	source string // the file, "environment" when it was in none
+	owner  *shell // that holds cost for it
+	cost   int64
+}
+
+// frame is a call of a function, or a file that is sourced.
+type frame struct {
+	name   string // of the function, or "source"
+	source string // the file that its commands are in
+	line   int    // where it was called
+}
+
+// source is the file that the running commands are in, "" for none.
+func (s *shell) source() string {
+	if n := len(s.frames); n > 0 {
+		return s.frames[n-1].source
+	}
+	return s.script
+}
+
+// callStack are the values of $FUNCNAME, $BASH_SOURCE and $BASH_LINENO, the
+// innermost first.
+func (s *shell) callStack() (names, sources, lines []string) {
+	for _, f := range slices.Backward(s.frames) {
+		names, sources, lines = append(names, f.name), append(sources, f.source), append(lines, strconv.Itoa(f.line))
+	}
+	if s.script != "" {
+		names, sources, lines = append(names, "main"), append(sources, s.script), append(lines, "0")
+	}
+	return names, sources, lines
 }
 
 // subshell makes a shell that starts as s is and changes nothing of it. End it
 // with end.
 func (s *shell) subshell(ctx context.Context) *shell {
 	out := &shell{
-		m: s.m, ctx: ctx, pid: int(s.m.pids.Add(1)), root: s.root, name: s.name, params: s.params, dir: s.dir,
+		m: s.m, ctx: ctx, turn: fair.TurnOf(ctx), pid: int(s.m.pids.Add(1)), root: s.root, name: s.name, params: s.params, dir: s.dir,
 		fds: make(map[int]*descriptor, len(s.fds)), scope: s.scope.share(), funcs: maps.Clone(s.funcs), aliases: maps.Clone(s.aliases),
 		options: s.options, dirStack: slices.Clone(s.dirStack), lastJob: s.lastJob,
-		status: s.status, pipeStatus: s.pipeStatus, line: s.line, lastArg: s.lastArg,
-		depth: s.depth, subshells: s.subshells + 1, loops: s.loops, calls: slices.Clone(s.calls), sourced: s.sourced, unchecked: s.unchecked,
+		status: s.status, pipeStatus: s.pipeStatus, line: s.line, running: s.running, lastArg: s.lastArg,
+		depth: s.depth, subshells: s.subshells + 1, nesting: s.nesting, loops: s.loops, calls: slices.Clone(s.calls), frames: slices.Clone(s.frames), script: s.script, sourced: s.sourced, unchecked: s.unchecked,
 		optIndex: s.optIndex, optOffset: s.optOffset, commandString: s.commandString,
 		random: rand.New(rand.NewPCG(s.random.Uint64(), s.random.Uint64())),
 	}
@@ -105,6 +144,7 @@ func (s *shell) end() {
 
 // check unwinds when the script is to end.
 func (s *shell) check() {
+	s.turn.Take(s.ctx)
 	if s.ctx.Err() != nil {
 		panic(stopped{})
 	}
@@ -119,7 +159,7 @@ func (s *shell) errorf(format string, args ...any) {
 func (s *shell) unbound(format string, args ...any) {
 	s.errorf(format, args...)
 	code := 1
-	if s.commandString && s.subshells == 0 {
+	if s.commandString && s.subshells == 0 && !s.options.errexit {
 		code = 127
 	}
 	panic(failed{code: code, fatal: true})
@@ -134,6 +174,7 @@ func (s *shell) fault(format string, args ...any) {
 // options are what set and shopt change.
 type options struct {
 	errexit, nounset, xtrace, noglob, pipefail, noexec, allexport, noclobber, verbose, errtrace, functrace, monitor, hashall, braceexpand, physical, posix bool
+	patsubReplacement                                                                                                                                      bool
 	nullglob, failglob, dotglob, globstar, nocaseglob, nocasematch, extglob, lastpipe, expandAliases, inheritErrexit, sourcepath, xpgEcho                  bool
 }
 
@@ -176,6 +217,7 @@ var shoptOptions = []struct {
 	{"nocaseglob", func(o *options) *bool { return &o.nocaseglob }},
 	{"nocasematch", func(o *options) *bool { return &o.nocasematch }},
 	{"nullglob", func(o *options) *bool { return &o.nullglob }},
+	{"patsub_replacement", func(o *options) *bool { return &o.patsubReplacement }},
 	{"sourcepath", func(o *options) *bool { return &o.sourcepath }},
 	{"xpg_echo", func(o *options) *bool { return &o.xpgEcho }},
 }

@@ -30,6 +30,9 @@ func signalOf(text string) (name string, number int, ok bool) {
 // kill sends signals to jobs and to this script itself.
 func (s *shell) kill(args []string) int {
 	name, number := "TERM", 15
+	if len(args) > 1 && args[0] == "-l" {
+		return s.signalNames(args[1:])
+	}
 	if len(args) > 0 && args[0] == "-l" {
 		var b strings.Builder
 		for n := 1; n < 32; n++ {
@@ -65,9 +68,33 @@ func (s *shell) kill(args []string) int {
 	return code
 }
 
+// signalNames prints what kill -l says of each signal or exit code: the name of
+// a number, the number of a name.
+func (s *shell) signalNames(args []string) int {
+	code := 0
+	var b strings.Builder
+	for _, arg := range args {
+		n, err := strconv.Atoi(arg)
+		if err == nil && n > 128 {
+			arg = strconv.Itoa(n - 128)
+		}
+		name, number, ok := signalOf(arg)
+		switch {
+		case !ok:
+			s.errorf("kill: %s: invalid signal specification", arg)
+			code = 1
+		case err == nil:
+			b.WriteString(name + "\n")
+		default:
+			b.WriteString(strconv.Itoa(number) + "\n")
+		}
+	}
+	return max(code, s.print("kill", b.String()))
+}
+
 func (s *shell) signal(arg, name string, number int) int {
 	if strings.HasPrefix(arg, "%") {
-		j := s.findJob(arg)
+		j := findJob(s.knownJobs(), arg)
 		if j == nil {
 			s.errorf("kill: %s: no such job", arg)
 			return 1
@@ -164,7 +191,8 @@ func (s *shell) runTrap(action string) flow {
 		return goOn
 	}
 	s.trapping = true
-	defer func() { s.trapping = false }()
+	s.nesting++
+	defer func() { s.trapping, s.nesting = false, s.nesting-1 }()
 	status, levels := s.status, s.levels
 	f := s.runText(action, s.name+": trap")
 	if f != leave {

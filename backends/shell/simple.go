@@ -55,11 +55,8 @@ func (s *shell) assignments(c *syntax.CallExpr, redirs []*syntax.Redirect) flow 
 		s.status = 1
 		return goOn
 	}
-	if s.options.xtrace {
-		s.traceAssigns(c.Assigns)
-	}
 	for _, a := range c.Assigns {
-		if !s.assignNode(a, assigning{}) {
+		if !s.assignNode(s.tracedAssign(a), assigning{}) {
 			s.status = 1
 			return leave // as bash: assigning to a readonly variable ends a script
 		}
@@ -79,21 +76,18 @@ func (s *shell) invoke(c *syntax.CallExpr, redirs []*syntax.Redirect, args []str
 	if name == "exec" && s.funcs["exec"] == nil {
 		return s.execBuiltin(c, redirs, args[1:])
 	}
-	undo, ok := s.redirect(redirs)
-	defer undo()
-	if !ok {
-		s.status = 1
-		return goOn
-	}
 	restore, ok := s.temporarily(c.Assigns)
 	defer restore()
 	if !ok && s.options.posix {
 		s.status = 1
 		return goOn
 	}
-	if s.options.xtrace {
-		s.traceAssigns(c.Assigns)
-		s.trace(args)
+	s.traceWords(args) // where standard error was before the redirections
+	undo, ok := s.redirect(redirs)
+	defer undo()
+	if !ok {
+		s.status = 1
+		return goOn
 	}
 	f = s.dispatch(args, true)
 	s.lastArg = args[len(args)-1]
@@ -180,7 +174,7 @@ func (s *shell) temporarily(assigns []*syntax.Assign) (restore func(), ok bool) 
 		} else {
 			before = append(before, saved{name, nil, sc})
 		}
-		if !s.assignNode(a, assigning{}) {
+		if !s.assignNode(s.tracedAssign(a), assigning{}) {
 			ok = false
 			continue
 		}
@@ -189,37 +183,6 @@ func (s *shell) temporarily(assigns []*syntax.Assign) (restore func(), ok bool) 
 		}
 	}
 	return restore, ok
-}
-
-// trace says what is run, for set -x.
-func (s *shell) trace(args []string) {
-	quoted := make([]string, len(args))
-	for i, a := range args {
-		quoted[i] = quoteTrace(a)
-	}
-	s.say(s.tracePrefix() + strings.Join(quoted, " ") + "\n")
-}
-
-func (s *shell) tracePrefix() string {
-	if v, ok := s.variable("PS4").str(); ok {
-		return v
-	}
-	return "+ "
-}
-
-func (s *shell) traceAssigns(assigns []*syntax.Assign) {
-	for _, a := range assigns {
-		if a.Value != nil || a.Array == nil {
-			s.say(s.tracePrefix() + a.Name.Value + "=" + quoteTrace(s.single(a.Value)) + "\n")
-		}
-	}
-}
-
-func quoteTrace(arg string) string {
-	if arg == "" {
-		return "''"
-	}
-	return shellQuote(arg)
 }
 
 // shellQuote writes text so that a shell reads it as one word.

@@ -22,6 +22,8 @@ func (s *shell) commandSubst(p *syntax.CmdSubst) string {
 	out := newGathered(s)
 	defer out.free()
 	sub := s.subshell(s.ctx)
+	sub.nesting++
+	sub.outerJobs = s.knownJobs()
 	sub.setFD(1, newDescriptor(nil, out, nil))
 	if !s.options.inheritErrexit && !s.options.posix {
 		sub.options.errexit = false

@@ -11,38 +11,42 @@ import (
 
 // testClause runs [[ … ]] and returns its status.
 func (s *shell) testClause(x syntax.TestExpr) int {
-	ok, code := s.test(x)
+	ok, code := s.test(x, "")
 	if code != 0 {
 		return code
 	}
 	return boolStatus(ok)
 }
 
-// test evaluates an expression; code is not 0 when it is wrong.
-func (s *shell) test(x syntax.TestExpr) (ok bool, code int) {
+// test evaluates an expression; code is not 0 when it is wrong. not is the "! "
+// before it, for set -x.
+func (s *shell) test(x syntax.TestExpr, not string) (ok bool, code int) {
 	switch x := x.(type) {
 	case *syntax.Word:
-		return s.single(x) != "", 0
+		text := s.single(x)
+		s.traceTest(not, "-n", text)
+		return text != "", 0
 	case *syntax.ParenTest:
-		return s.test(x.X)
+		return s.test(x.X, "")
 	case *syntax.UnaryTest:
 		if x.Op == syntax.TsNot {
-			ok, code := s.test(x.X)
+			ok, code := s.test(x.X, "! ")
 			return !ok, code
 		}
 		w, isWord := x.X.(*syntax.Word)
 		if !isWord {
 			return false, 2
 		}
-		return s.testUnary(x.Op, w)
+		return s.testUnary(x.Op, w, not)
 	case *syntax.BinaryTest:
-		return s.testBinary(x)
+		return s.testBinary(x, not)
 	}
 	return false, 2
 }
 
-func (s *shell) testUnary(op syntax.UnTestOperator, w *syntax.Word) (bool, int) {
+func (s *shell) testUnary(op syntax.UnTestOperator, w *syntax.Word, not string) (bool, int) {
 	arg := s.single(w)
+	s.traceTest(not, op.String(), arg)
 	switch op {
 	case syntax.TsEmpStr:
 		return arg == "", 0
@@ -69,7 +73,7 @@ func (s *shell) testUnary(op syntax.UnTestOperator, w *syntax.Word) (bool, int) 
 // isSet tells whether name, or name[index], has a value.
 func (s *shell) isSet(name string) bool {
 	if base, index, ok := cutIndex(name); ok && syntax.ValidName(base) {
-		return s.element(base, index).set
+		return s.element(base, s.subscript(s.deref(base), index)).set
 	}
 	if _, ok, special := s.special(name + " "); special {
 		return ok
@@ -78,18 +82,18 @@ func (s *shell) isSet(name string) bool {
 	return ok
 }
 
-func (s *shell) testBinary(x *syntax.BinaryTest) (bool, int) {
+func (s *shell) testBinary(x *syntax.BinaryTest, not string) (bool, int) {
 	switch x.Op {
 	case syntax.AndTest:
-		if ok, code := s.test(x.X); !ok || code != 0 {
+		if ok, code := s.test(x.X, ""); !ok || code != 0 {
 			return false, code
 		}
-		return s.test(x.Y)
+		return s.test(x.Y, "")
 	case syntax.OrTest:
-		if ok, code := s.test(x.X); ok || code != 0 {
+		if ok, code := s.test(x.X, ""); ok || code != 0 {
 			return ok, code
 		}
-		return s.test(x.Y)
+		return s.test(x.Y, "")
 	}
 	lw, okX := x.X.(*syntax.Word)
 	rw, okY := x.Y.(*syntax.Word)
@@ -97,40 +101,47 @@ func (s *shell) testBinary(x *syntax.BinaryTest) (bool, int) {
 		return false, 2
 	}
 	left := s.single(lw)
+	k := s.newSink(false)
+	s.parts(k, rw.Parts, false, true)
+	right := join(k.cur)
+	switch x.Op {
+	case syntax.TsMatch, syntax.TsMatchShort, syntax.TsNoMatch, syntax.TsReMatch:
+		s.traceTest(not, left, x.Op.String(), tracedPattern(k.cur))
+	default:
+		s.traceTest(not, left, x.Op.String(), right)
+	}
 	switch x.Op {
 	case syntax.TsMatch, syntax.TsMatchShort:
-		return s.matches(s.pattern(rw), left), 0
+		return s.matches(patternOf(k.cur), left), 0
 	case syntax.TsNoMatch:
-		return !s.matches(s.pattern(rw), left), 0
+		return !s.matches(patternOf(k.cur), left), 0
 	case syntax.TsReMatch:
-		return s.testRegexp(left, rw)
+		return s.testRegexp(left, k.cur)
 	case syntax.TsBefore:
-		return left < s.single(rw), 0
+		return left < right, 0
 	case syntax.TsAfter:
-		return left > s.single(rw), 0
+		return left > right, 0
 	case syntax.TsEql:
-		return s.arithText(left) == s.arithText(s.single(rw)), 0
+		return s.arithText(left) == s.arithText(right), 0
 	case syntax.TsNeq:
-		return s.arithText(left) != s.arithText(s.single(rw)), 0
+		return s.arithText(left) != s.arithText(right), 0
 	case syntax.TsLeq:
-		return s.arithText(left) <= s.arithText(s.single(rw)), 0
+		return s.arithText(left) <= s.arithText(right), 0
 	case syntax.TsGeq:
-		return s.arithText(left) >= s.arithText(s.single(rw)), 0
+		return s.arithText(left) >= s.arithText(right), 0
 	case syntax.TsLss:
-		return s.arithText(left) < s.arithText(s.single(rw)), 0
+		return s.arithText(left) < s.arithText(right), 0
 	case syntax.TsGtr:
-		return s.arithText(left) > s.arithText(s.single(rw)), 0
+		return s.arithText(left) > s.arithText(right), 0
 	}
-	return commands.TestFiles(s.proc("[[", nil), x.Op.String(), left, s.single(rw)), 0
+	return commands.TestFiles(s.proc("[[", nil), x.Op.String(), left, right), 0
 }
 
 // testRegexp matches an extended regular expression; what is quoted in it is
 // literal.
-func (s *shell) testRegexp(text string, w *syntax.Word) (bool, int) {
-	k := s.newSink(false)
-	s.parts(k, w.Parts, false, true)
+func (s *shell) testRegexp(text string, pieces []piece) (bool, int) {
 	var b strings.Builder
-	for _, p := range k.cur {
+	for _, p := range pieces {
 		if p.quoted {
 			b.WriteString(regexp.QuoteMeta(p.text))
 		} else {

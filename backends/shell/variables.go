@@ -241,13 +241,15 @@ func (s *shell) variable(name string) *variable {
 		}
 		return &variable{kind: indexed, list: out, set: true}
 	case "FUNCNAME":
-		if len(s.calls) > 0 {
-			names := slices.Clone(s.calls)
-			slices.Reverse(names)
-			return &variable{kind: indexed, list: &array{values: append(names, "main")}, set: true}
+		if names, _, _ := s.callStack(); len(s.frames) > 0 {
+			return &variable{kind: indexed, list: &array{values: names}, set: true}
 		}
 	case "BASH_SOURCE":
-		return &variable{kind: indexed, list: &array{values: []string{s.name}}, set: true}
+		_, sources, _ := s.callStack()
+		return &variable{kind: indexed, list: &array{values: sources}, set: true}
+	case "BASH_LINENO":
+		_, _, lines := s.callStack()
+		return &variable{kind: indexed, list: &array{values: lines}, set: true}
 	}
 	return nil
 }
@@ -269,6 +271,8 @@ func (s *shell) dynamic(name string) (string, bool) {
 		return strconv.Itoa(int(time.Since(s.m.begun).Seconds())), true
 	case "LINENO":
 		return strconv.Itoa(max(1, s.line)), true
+	case "BASH_COMMAND":
+		return s.commandText(), true
 	case "BASHPID":
 		return strconv.Itoa(s.pid), true
 	case "EPOCHSECONDS":

@@ -30,6 +30,8 @@ type sink struct {
 	cur    []piece
 	has    bool // there is a field, be it empty
 	space  bool // the last separator was white space only
+	none   bool // the double quotes being read have held a "$@" of no elements
+	sure   bool // they make a field all the same
 }
 
 func (s *shell) newSink(split bool) *sink {
@@ -146,6 +148,7 @@ func (k *sink) list(elems []string, star, quoted bool) {
 			k.add(strings.Join(elems, " "), quoted)
 		}
 	case quoted:
+		k.none, k.sure = k.none || len(elems) == 0, k.sure || len(elems) > 0
 		for i, e := range elems {
 			if i > 0 {
 				k.end()
@@ -284,14 +287,21 @@ func (s *shell) part(k *sink, part syntax.WordPart, quoted, splitLits bool) {
 	}
 }
 
-// doubleQuoted expands "…". An empty "$@" alone makes no field.
+// doubleQuoted expands "…". A "$@" of no elements makes no field, nor does
+// "$@$x" when x is empty.
 func (s *shell) doubleQuoted(k *sink, p *syntax.DblQuoted) {
 	if len(p.Parts) == 0 {
 		k.add("", true)
 	}
+	has, none, sure, pieces := k.has, k.none, k.sure, len(k.cur)
+	k.none, k.sure = false, false
 	for _, part := range p.Parts {
 		s.part(k, part, true, false)
 	}
+	if k.none && !k.sure && len(k.cur) == pieces {
+		k.has = has
+	}
+	k.none, k.sure = k.none || none, sure
 }
 
 // maxSource is how many bytes of a script are printed as they were written.

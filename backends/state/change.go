@@ -2,7 +2,9 @@ package state
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"io/fs"
 	"iter"
 	"path"
@@ -85,15 +87,16 @@ type merging struct {
 	// conflicts are the paths that both changed: each with the path at which
 	// the script's own version is kept, or "".
 	conflicts []conflict
-	aside     func(path string) string
+	aside     func(path string, e *vfs.Entry, try int) string
 }
 
 type conflict struct{ path, kept string }
 
 // merge applies changes to t. Where somebody else has changed the same path
 // meanwhile, and otherwise, what they wrote stays, and what the script wrote is
-// put beside it, under a name that aside makes.
-func merge(t *tree, changes []vfs.Change, limit int64, aside func(path string) string) (*tree, []conflict, error) {
+// put beside it, under a name that aside makes. What both appended is kept in
+// one file.
+func merge(t *tree, changes []vfs.Change, limit int64, aside func(path string, e *vfs.Entry, try int) string) (*tree, []conflict, error) {
 	m := &merging{x: begin(t, limit), aside: aside}
 	for _, c := range changes {
 		if err := m.apply(c); err != nil {
@@ -120,13 +123,37 @@ func (m *merging) apply(c vfs.Change) error {
 			return nil
 		}
 		return m.mkdir(c.Path)
+	case same(cur, was):
+		return m.put(c.Path, c.Now)
+	case c.Now.Appended && appended(cur, was):
+		return m.put(c.Path, both(cur, was, c.Now))
 	case cur != nil && isEntry(cur, c.Now), cur != nil && !cur.IsDir() && !c.Now.Mode.IsDir() && sameContent(cur, c.Now):
 		// Both did the same; of two times or modes the script's is the later.
 		return m.put(c.Path, c.Now)
-	case same(cur, was):
-		return m.put(c.Path, c.Now)
 	}
 	return m.conflict(c.Path, c.Now)
+}
+
+// appended tells whether cur is the file was, or nothing, and more.
+func appended(cur, was *node) bool {
+	return cur != nil && cur.mode.IsRegular() && (was == nil || bytes.HasPrefix(cur.content, was.content))
+}
+
+// both is what two have appended to a file: the script's after the other's.
+func both(cur, was *node, e *vfs.Entry) *vfs.Entry {
+	out := *e
+	from := 0
+	if was != nil {
+		from = len(was.content)
+	}
+	if was == nil || e.Mode == was.mode {
+		out.Mode = cur.mode
+	}
+	if cur.mtime.After(e.ModTime) {
+		out.ModTime = cur.mtime
+	}
+	out.Content = slices.Concat(cur.content, e.Content[from:])
+	return &out
 }
 
 // remove removes what the script removed, unless somebody else has changed it.
@@ -204,18 +231,27 @@ func (m *merging) above(name string) string {
 
 // conflict keeps the script's version beside what somebody else has written.
 func (m *merging) conflict(name string, e *vfs.Entry) error {
-	kept := m.aside(name)
-	for {
-		if _, err := m.x.tree.lookup(kept); err != nil {
-			break
+	for try := 0; ; try++ {
+		kept := m.aside(name, e, try)
+		n, err := m.x.tree.lookup(kept)
+		if err == nil && !sameContent(n, e) {
+			continue
 		}
-		kept = m.aside(name)
-	}
-	if err := m.put(kept, e); err != nil {
+		if err != nil {
+			err = m.put(kept, e)
+		}
+		m.conflicts = append(m.conflicts, conflict{name, kept})
 		return err
 	}
-	m.conflicts = append(m.conflicts, conflict{name, kept})
-	return nil
+}
+
+// aside names the file that keeps a version of the file name: the same for the
+// same content, so that calls that wrote the same leave one file.
+func aside(name string, e *vfs.Entry, try int) string {
+	h := sha256.New()
+	h.Write(e.Content)
+	fmt.Fprintf(h, "%s %d", e.Link, try)
+	return fmt.Sprintf("%s.conflict-%x", name, h.Sum(nil)[:3])
 }
 
 // same tells whether two nodes, of different versions perhaps, say the same.

@@ -1,9 +1,11 @@
 package state
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -74,7 +76,18 @@ func TestMerge(t *testing.T) {
 		}
 		return w.Close()
 	}
+	appendTo := func(f *vfs.FS, name, content string) error {
+		w, err := f.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o666)
+		if err != nil {
+			return err
+		}
+		if _, err := w.Write([]byte(content)); err != nil {
+			return err
+		}
+		return w.Close()
+	}
 	base := []string{"/w/a=1", "/w/d/x=2", "/w/d/y=3", "/w/l=->a"}
+	tail := base[1:]
 	for _, c := range []struct {
 		name      string
 		mine      func(f *vfs.FS) error
@@ -95,6 +108,32 @@ func TestMerge(t *testing.T) {
 		{"both make a file", func(f *vfs.FS) error { return write(f, "/w/n", "mine") },
 			append([]string{"/w/n=theirs"}, base...),
 			append([]string{"/w/n.mine=mine", "/w/n=theirs"}, base...), []string{"/w/n /w/n.mine"}},
+		{"what is kept aside is there from before", func(f *vfs.FS) error { return write(f, "/w/a", "mine") },
+			append([]string{"/w/a=theirs", "/w/a.mine=mine"}, tail...),
+			append([]string{"/w/a=theirs", "/w/a.mine=mine"}, tail...), []string{"/w/a /w/a.mine"}},
+		{"another version is kept aside from before", func(f *vfs.FS) error { return write(f, "/w/a", "mine") },
+			append([]string{"/w/a=theirs", "/w/a.mine=other"}, tail...),
+			append([]string{"/w/a=theirs", "/w/a.mine=other", "/w/a.mine+=mine"}, tail...), []string{"/w/a /w/a.mine+"}},
+		{"both append", func(f *vfs.FS) error { return appendTo(f, "/w/a", " mine") },
+			append([]string{"/w/a=1 theirs"}, tail...), append([]string{"/w/a=1 theirs mine"}, tail...), nil},
+		{"both append the same", func(f *vfs.FS) error { return appendTo(f, "/w/a", "+") },
+			append([]string{"/w/a=1+"}, tail...), append([]string{"/w/a=1++"}, tail...), nil},
+		{"both make a file by appending", func(f *vfs.FS) error { return appendTo(f, "/w/n", "mine") },
+			append([]string{"/w/n=theirs "}, base...), append([]string{"/w/n=theirs mine"}, base...), nil},
+		{"one appends and changes the mode", func(f *vfs.FS) error { return errors.Join(appendTo(f, "/w/a", " mine"), f.Chmod("/w/a", 0o600)) },
+			append([]string{"/w/a=1 theirs"}, tail...), append([]string{"/w/a=1 theirs mine (600)"}, tail...), nil},
+		{"one appends to what the other writes anew", func(f *vfs.FS) error { return appendTo(f, "/w/a", " mine") },
+			append([]string{"/w/a=theirs"}, tail...), append([]string{"/w/a=theirs", "/w/a.mine=1 mine"}, tail...), []string{"/w/a /w/a.mine"}},
+		{"one appends to what the other removes", func(f *vfs.FS) error { return appendTo(f, "/w/a", " mine") },
+			tail, append([]string{"/w/a.mine=1 mine"}, tail...), []string{"/w/a /w/a.mine"}},
+		{"one writes anew what the other appends to", func(f *vfs.FS) error { return write(f, "/w/a", "1 mine") },
+			append([]string{"/w/a=1 theirs"}, tail...), append([]string{"/w/a=1 theirs", "/w/a.mine=1 mine"}, tail...), []string{"/w/a /w/a.mine"}},
+		{"one appends after it wrote anew", func(f *vfs.FS) error { return errors.Join(write(f, "/w/a", "1"), appendTo(f, "/w/a", " mine")) },
+			append([]string{"/w/a=1 theirs"}, tail...), append([]string{"/w/a=1 theirs", "/w/a.mine=1 mine"}, tail...), []string{"/w/a /w/a.mine"}},
+		{"one appends to a file that is then put in the place", func(f *vfs.FS) error { return errors.Join(appendTo(f, "/w/n", "1 mine"), f.Rename("/w/n", "/w/a")) },
+			append([]string{"/w/a=1 theirs"}, tail...), append([]string{"/w/a=1 theirs", "/w/a.mine=1 mine"}, tail...), []string{"/w/a /w/a.mine"}},
+		{"both make a lock", func(f *vfs.FS) error { return errors.Join(appendTo(f, "/w/t", "mine"), f.Link("/w/t", "/w/lock")) },
+			append([]string{"/w/lock=theirs"}, base...), append([]string{"/w/lock=theirs", "/w/lock.mine=mine", "/w/t=mine"}, base...), []string{"/w/lock /w/lock.mine"}},
 		{"one removes what the other changes", func(f *vfs.FS) error { return f.Remove("/w/a") },
 			[]string{"/w/a=theirs", "/w/d/x=2", "/w/d/y=3", "/w/l=->a"},
 			[]string{"/w/a=theirs", "/w/d/x=2", "/w/d/y=3", "/w/l=->a"}, []string{"/w/a "}},
@@ -162,7 +201,9 @@ func TestMerge(t *testing.T) {
 			var conflicts []conflict
 			err := f.Exchange(func(changes []vfs.Change) (vfs.Node, int64, int, error) {
 				var err error
-				merged, conflicts, err = merge(theirs, changes, 1<<20, func(name string) string { return name + ".mine" })
+				merged, conflicts, err = merge(theirs, changes, 1<<20, func(name string, _ *vfs.Entry, try int) string {
+					return name + ".mine" + strings.Repeat("+", try)
+				})
 				if err != nil {
 					return nil, 0, 0, err
 				}

@@ -47,6 +47,7 @@ type session struct {
 // and at its end, however that comes. When somebody else has changed a file
 // that the script has changed, too, Run answers stale: what they wrote stays,
 // and what the script wrote is in a file beside it, which the message names.
+// What both only appended is kept in the file, one after the other.
 func (w *Workspace) Run(ctx context.Context, cmd backends.Command) (backends.Exit, error) {
 	if err := w.ready("run"); err != nil {
 		return backends.Exit{}, err
@@ -55,8 +56,10 @@ func (w *Workspace) Run(ctx context.Context, cmd backends.Command) (backends.Exi
 	if err != nil {
 		return backends.Exit{}, storeError("run", w.ref.ID, err)
 	}
+	memory := w.backend.memory.Open(w.owner)
+	defer memory.Close()
 	s := &session{w: w, base: v.tree, fs: vfs.New(vfs.Options{
-		Base: v.tree.root, Used: v.tree.bytes, Entries: v.tree.count, Access: cmd.Access,
+		Base: v.tree.root, Memory: memory, Used: v.tree.bytes, Entries: v.tree.count, Access: cmd.Access,
 		Limits: vfs.Limits{TotalBytes: w.backend.maxBytes, FileBytes: maxScriptFile, Entries: min(maxEntries, v.tree.count+maxNewEntries), OpenFiles: maxOpenFiles},
 	})}
 	running, stop := context.WithCancelCause(ctx)
@@ -66,7 +69,7 @@ func (w *Workspace) Run(ctx context.Context, cmd backends.Command) (backends.Exi
 		defer close(shared)
 		s.share(running, stop)
 	}()
-	exit, err := shell.Run(running, cmd, shell.Options{Files: s.fs, Dir: w.dir, Env: w.backend.env, OpenOutputFile: s.openOutputFile, Logger: w.backend.log})
+	exit, err := shell.Run(running, cmd, shell.Options{Files: s.fs, Memory: memory, Turns: w.backend.turns, Owner: w.owner, Dir: w.dir, Env: w.backend.env, OpenOutputFile: s.openOutputFile, Logger: w.backend.log})
 	stop(nil)
 	<-shared
 	return s.finish(ctx, exit, err)
@@ -83,11 +86,19 @@ func (s *session) share(ctx context.Context, stop context.CancelCauseFunc) {
 			return
 		case <-tick.C:
 		}
-		if err := s.merge(ctx); err != nil && ctx.Err() == nil {
+		if err := s.keep(ctx); err != nil && ctx.Err() == nil {
 			stop(err)
 			return
 		}
 	}
+}
+
+// keep merges, also when ctx ends meanwhile: a merge that is given up may have
+// come about, and with the next one what was appended would be there twice.
+func (s *session) keep(ctx context.Context) error {
+	keeping, cancel := context.WithTimeout(context.WithoutCancel(ctx), keepWithin)
+	defer cancel()
+	return s.merge(keeping)
 }
 
 // merge puts what has changed into the document, and takes over what others
@@ -133,11 +144,6 @@ func (s *session) merge(ctx context.Context) error {
 	return nil
 }
 
-// aside names the file that keeps a version of path.
-func aside(path string) string {
-	return fmt.Sprintf("%s.conflict-%s", path, strings.TrimPrefix(newID(), "mcpws-")[:6])
-}
-
 // stale tells of conflicts.
 func (s *session) stale() error {
 	var b strings.Builder
@@ -155,14 +161,12 @@ func (s *session) stale() error {
 		}
 	}
 	return backends.Errorf(backends.CodeStale, "run", s.conflicts[0].path,
-		"while the command ran, another connection changed what it changed, too, and that was left as it is: %s. Look at both, and run the command again if it is still needed", b.String())
+		"while the command ran, another call or connection changed what it changed, too, and that was left as it is: %s. Look at both, and run the command again if it is still needed; calls that write to one file are better made one after the other", b.String())
 }
 
 // finish keeps what the script has written and tells how it ended.
 func (s *session) finish(ctx context.Context, exit backends.Exit, err error) (backends.Exit, error) {
-	keeping, cancel := context.WithTimeout(context.WithoutCancel(ctx), keepWithin)
-	defer cancel()
-	merr := s.merge(keeping)
+	merr := s.keep(ctx)
 	if merr == nil {
 		return exit, err
 	}
@@ -171,10 +175,14 @@ func (s *session) finish(ctx context.Context, exit backends.Exit, err error) (ba
 	}
 	// What became of the files counts for more than how the script ended, but
 	// for a caller that has gone.
-	if err != nil && backends.CodeOf(err) != backends.CodeCancelled {
-		merr = &backends.Error{Code: backends.CodeOf(merr), Op: "run", Err: errors.Join(merr, err), Message: merr.Error() + "; the command itself: " + err.Error()}
+	e := &backends.Error{Code: backends.CodeOf(merr), Op: "run", Err: errors.Join(merr, err), Message: merr.Error()}
+	switch {
+	case err == nil:
+		e.Message += fmt.Sprintf("; the command itself ended with exit code %d", exit.Code)
+	case backends.CodeOf(err) != backends.CodeCancelled:
+		e.Message += "; the command itself: " + err.Error()
 	}
-	return exit, merr
+	return exit, e
 }
 
 // openOutputFile makes the file that holds all of a command's output. It is not

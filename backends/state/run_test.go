@@ -3,6 +3,7 @@ package state
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -111,15 +112,15 @@ func TestAConflictIsStaleAndLosesNothing(t *testing.T) {
 	sharing(t, time.Hour)
 	ws := newWorkspace(t, Config{})
 	writeTo(t, ws, "f", "old\n")
-	run := start(t.Context(), t, ws, backends.Command{Script: `echo started; read x; echo mine >f; echo other >g`})
+	run := start(t.Context(), t, ws, backends.Command{Script: `echo started; read x; echo mine >f; echo other >g; exit 3`})
 	<-run.said
 	writeTo(t, ws, "f", "theirs\n")
 	if _, err := io.WriteString(run.input, "go\n"); err != nil {
 		t.Fatal(err)
 	}
 	err := <-run.ended
-	if backends.CodeOf(err) != backends.CodeStale || !strings.Contains(err.Error(), "/workspace/f.conflict-") {
-		t.Fatalf("%v, want stale and where the script's version is", err)
+	if backends.CodeOf(err) != backends.CodeStale || !strings.Contains(err.Error(), "/workspace/f.conflict-") || !strings.Contains(err.Error(), "exit code 3") {
+		t.Fatalf("%v, want stale, where the script's version is, and how it ended", err)
 	}
 	if f, g := contentOf(t, ws, "f"), contentOf(t, ws, "g"); f != "theirs\n" || g != "other\n" {
 		t.Errorf("f holds %q and g %q", f, g)
@@ -127,6 +128,45 @@ func TestAConflictIsStaleAndLosesNothing(t *testing.T) {
 	found, err := ws.Glob(t.Context(), backends.GlobRequest{Pattern: "f.conflict-*"})
 	if err != nil || len(found.Paths) != 1 || contentOf(t, ws, found.Paths[0]) != "mine\n" {
 		t.Errorf("the script's version is not there: %v, %v", found.Paths, err)
+	}
+}
+
+func TestCallsThatAppendToOneFileAllKeepTheirLines(t *testing.T) {
+	for name, each := range map[string]time.Duration{"at the end": time.Hour, "while they run": time.Millisecond} {
+		t.Run(name, func(t *testing.T) {
+			sharing(t, each)
+			ws := newWorkspace(t, Config{})
+			var runs []running
+			for i := range 20 {
+				// The file is there for some of them, and not yet for others.
+				runs = append(runs, start(t.Context(), t, ws, backends.Command{Script: fmt.Sprintf(
+					`echo started; read x; for n in 1 2 3; do echo %d-$n >>log; sleep 0.01; done; echo %d | tee -a log`, i, i)}))
+			}
+			for _, run := range runs {
+				<-run.said
+			}
+			for _, run := range runs {
+				if _, err := io.WriteString(run.input, "go\n"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			var want []string
+			for i, run := range runs {
+				if err := <-run.ended; err != nil {
+					t.Error(err)
+				}
+				want = append(want, fmt.Sprintf("%d-1", i), fmt.Sprintf("%d-2", i), fmt.Sprintf("%d-3", i), fmt.Sprint(i))
+			}
+			got := strings.Fields(contentOf(t, ws, "log"))
+			slices.Sort(got)
+			slices.Sort(want)
+			if !slices.Equal(got, want) {
+				t.Errorf("log holds %q, want %q", got, want)
+			}
+			if found, err := ws.Glob(t.Context(), backends.GlobRequest{Pattern: "log.*"}); err != nil || len(found.Paths) != 0 {
+				t.Errorf("there are %v, %v", found.Paths, err)
+			}
+		})
 	}
 }
 

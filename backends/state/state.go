@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"github.com/mcp-workspace/mcp-workspace/backends"
+	"github.com/mcp-workspace/mcp-workspace/backends/shell/fair"
 )
 
 // Provider is the first part of the refs of this backend.
@@ -50,6 +51,11 @@ type Config struct {
 	// MaxBytes is the most content that one document may hold, in bytes; 0
 	// means DefaultMaxBytes. A write over it answers too_large.
 	MaxBytes int64
+	// MaxMemory is how many bytes of memory all scripts that run and all
+	// documents in use hold together; in the store "memory" all documents. An
+	// owner gets no more than it leaves to the others; see [fair.Memory]. 0 is no
+	// limit. What would need more answers too_large.
+	MaxMemory int64
 	// Env is for every command, K=V.
 	Env []string
 	// Logger hears of what goes wrong beside a command's own result; nil is
@@ -62,6 +68,8 @@ type Backend struct {
 	store      store
 	workingDir string // configured; may be empty
 	maxBytes   int64
+	memory     *fair.Memory
+	turns      *fair.Turns
 	env        []string
 	log        *slog.Logger
 
@@ -88,14 +96,15 @@ func New(ctx context.Context, cfg Config) (*Backend, error) {
 	if cfg.MaxBytes == 0 {
 		cfg.MaxBytes = DefaultMaxBytes
 	}
-	s, err := openStore(ctx, cfg.Store)
+	memory := fair.NewMemory(cfg.MaxMemory)
+	s, err := openStore(ctx, cfg.Store, memory)
 	if err != nil {
 		return nil, err
 	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Backend{store: s, workingDir: cfg.WorkingDir, maxBytes: cfg.MaxBytes, env: cfg.Env, log: cfg.Logger, docs: map[string]*document{}}, nil
+	return &Backend{store: s, workingDir: cfg.WorkingDir, maxBytes: cfg.MaxBytes, memory: memory, turns: fair.NewTurns(0), env: cfg.Env, log: cfg.Logger, docs: map[string]*document{}}, nil
 }
 
 // Provider implements [backends.Backend].
@@ -140,6 +149,9 @@ func (b *Backend) Create(ctx context.Context, spec backends.Spec) (backends.Work
 		}
 		if !made && ws.owner != spec.Owner {
 			return nil, errors.Join(backends.Errorf(backends.CodePermission, "create", "", "the workspace %s belongs to someone else; use another name", ws.Ref()), ws.Close())
+		}
+		if made && spec.Made != nil {
+			spec.Made()
 		}
 		return ws, nil
 	}
@@ -209,7 +221,7 @@ func (b *Backend) use(op, id string) (*document, error) {
 	}
 	d := b.docs[id]
 	if d == nil || d.latest.gone.Load() {
-		d = newDocument(b.store, id)
+		d = newDocument(b.store, id, b.memory)
 		b.docs[id] = d
 	}
 	d.users++
@@ -219,7 +231,11 @@ func (b *Backend) use(op, id string) (*document, error) {
 func (b *Backend) release(d *document) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if d.users--; d.users == 0 && b.docs[d.id] == d {
+	if d.users--; d.users > 0 {
+		return
+	}
+	d.held.drop()
+	if b.docs[d.id] == d {
 		delete(b.docs, d.id)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/mcp-workspace/mcp-workspace/backends"
+	"github.com/mcp-workspace/mcp-workspace/backends/shell/fair"
 )
 
 // store keeps documents by id. All methods are safe for concurrent use, also
@@ -72,12 +73,13 @@ func undamaged(l listed) error {
 	return l.damage
 }
 
-// openStore opens the store that is written as spec.
-func openStore(ctx context.Context, spec string) (store, error) {
+// openStore opens the store that is written as spec. One in memory is charged
+// for what it holds.
+func openStore(ctx context.Context, spec string, memory *fair.Memory) (store, error) {
 	kind, rest, _ := strings.Cut(spec, ":")
 	switch {
 	case spec == "" || spec == "memory":
-		return newMemoryStore(), nil
+		return newMemoryStore(memory), nil
 	case kind == "file" || kind == "sqlite":
 		name, err := storePath(rest)
 		if err != nil {
@@ -136,10 +138,15 @@ type document struct {
 	loading mutex
 	writing mutex
 	latest  atomicVersion
+	held    held
 }
 
-func newDocument(s store, id string) *document {
-	return &document{store: s, id: id, loading: newMutex(), writing: newMutex()}
+func newDocument(s store, id string, memory *fair.Memory) *document {
+	d := &document{store: s, id: id, loading: newMutex(), writing: newMutex()}
+	if _, charged := s.(*memoryStore); !charged {
+		d.held.memory = memory
+	}
+	return d
 }
 
 // current returns the latest version.
@@ -173,6 +180,9 @@ func (d *document) current(ctx context.Context) (*version, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := d.held.set(v.tree); err != nil {
+		return nil, err
+	}
 	return v, d.latest.set(have, v)
 }
 
@@ -193,7 +203,11 @@ func (d *document) update(ctx context.Context, change func(*tree) (*tree, error)
 		if have != nil && !sameWorkspace(have.tree, t) {
 			return nil, errGone
 		}
-		return change(t)
+		out, err := change(t)
+		if err == nil {
+			err = d.held.set(out)
+		}
+		return out, err
 	})
 	if err != nil {
 		return err

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"sync"
+
+	"github.com/mcp-workspace/mcp-workspace/backends/shell/fair"
 )
 
 // memoryStore keeps documents for as long as it lives itself.
@@ -12,10 +14,12 @@ type memoryStore struct {
 	mu   sync.RWMutex
 	docs map[string]*version
 	last int64 // revision; never used twice
+
+	memory *fair.Memory
 }
 
-func newMemoryStore() *memoryStore {
-	return &memoryStore{docs: map[string]*version{}}
+func newMemoryStore(memory *fair.Memory) *memoryStore {
+	return &memoryStore{docs: map[string]*version{}, memory: memory}
 }
 
 func (s *memoryStore) create(_ context.Context, id string, t *tree) (bool, error) {
@@ -24,16 +28,23 @@ func (s *memoryStore) create(_ context.Context, id string, t *tree) (bool, error
 	if s.docs[id] != nil {
 		return false, nil
 	}
-	s.put(id, t)
-	return true, nil
+	_, err := s.put(id, t)
+	return err == nil, err
 }
 
 // put needs mu.
-func (s *memoryStore) put(id string, t *tree) *version {
+func (s *memoryStore) put(id string, t *tree) (*version, error) {
+	more := t.memory()
+	if old := s.docs[id]; old != nil {
+		more -= old.tree.memory()
+	}
+	if err := charge(s.memory, t.owner, more); err != nil {
+		return nil, err
+	}
 	s.last++
 	v := &version{tree: t, stamp: stamp{revision: s.last}}
 	s.docs[id] = v
-	return v
+	return v, nil
 }
 
 func (s *memoryStore) stamp(ctx context.Context, id string) (stamp, error) {
@@ -65,9 +76,9 @@ func (s *memoryStore) update(ctx context.Context, id string, _ *version, change 
 		}
 		s.mu.Lock()
 		if s.docs[id] == v {
-			v = s.put(id, t)
+			v, err = s.put(id, t)
 			s.mu.Unlock()
-			return v, nil
+			return v, err
 		}
 		s.mu.Unlock()
 	}
@@ -76,7 +87,10 @@ func (s *memoryStore) update(ctx context.Context, id string, _ *version, change 
 func (s *memoryStore) destroy(_ context.Context, id string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.docs, id)
+	if old := s.docs[id]; old != nil {
+		s.memory.Give(old.tree.owner, old.tree.memory())
+		delete(s.docs, id)
+	}
 	return nil
 }
 

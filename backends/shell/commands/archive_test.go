@@ -153,6 +153,8 @@ func TestBombsEndWithAnErrorAndLeaveNothing(t *testing.T) {
 	for _, c := range []struct{ name, file, content, argv, err, gone string }{
 		{"gunzip", "a.gz", bomb(t, 50<<20), "gunzip a.gz", "File too large", "a"},
 		{"tar of many files", "a.tar", archiveOf(t, many...), "tar xf a.tar", "No space left on device", ""},
+		{"unzip", "a.zip", zipOf(t, zipMember{name: "a", content: strings.Repeat("\x00", 50<<20)}), "unzip a.zip", "File too large", "a"},
+		{"zip of an endless device", "x", "", "zip a.zip /dev/zero", "Nothing to do", "a.zip"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			files := small(map[string]string{c.file: c.content})
@@ -180,7 +182,7 @@ func TestEndlessWorkEndsWithItsContext(t *testing.T) {
 			defer cancel()
 			argv := argvOf(c.argv)
 			cmd := Lookup(argv[0])
-			memory := NewMemory(64 << 20)
+			memory := NewMemory(64<<20, nil)
 			p := &Proc{Name: argv[0], Args: argv[1:], Dir: "/work", Stdin: strings.NewReader(c.stdin), Stdout: io.Discard, Stderr: io.Discard,
 				Files: newFiles(t, nil), Memory: memory, System: DefaultSystem}
 			start := time.Now()

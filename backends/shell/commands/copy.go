@@ -238,6 +238,9 @@ func (c *copier) copy(from, to string, operand bool, depth int, seen []fs.FileIn
 				err = p.Files.Symlink(target, p.Path(to))
 			}
 		}
+	case c.recursive && info.Mode()&fs.ModeDevice != 0:
+		c.code = p.Errorf(1, "cannot create special file %s: Operation not permitted", Quote(to))
+		return
 	default:
 		err = c.copyFile(from, to, info, there != nil)
 	}

@@ -24,6 +24,8 @@ func dataCommands() []Command {
 		{"date", "[OPTION]... [+FORMAT]", "Print a date and time", date},
 		{"patch", "[OPTION]... [ORIGFILE [PATCHFILE]]", "Apply a diff to files", patch},
 		{"tar", "[OPTION...] [FILE]...", "Make, list and unpack archives", tarCommand},
+		{"zip", "[OPTION]... ARCHIVE [FILE]...", "Make and change zip archives", zipCommand},
+		{"unzip", "[OPTION]... ARCHIVE [FILE]...", "List and unpack zip archives", unzipCommand},
 		{"bc", "[-lq] [FILE]...", "Calculate with numbers of any precision", bc},
 		{"expr", "EXPRESSION", "Evaluate an expression", expr},
 		{"factor", "[OPTION] [NUMBER]...", "Print prime factors", factor},

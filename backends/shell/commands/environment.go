@@ -140,6 +140,7 @@ func sleep(p *Proc) int {
 	}
 	timer := time.NewTimer(total)
 	defer timer.Stop()
+	p.turn.Give()
 	select {
 	case <-timer.C:
 		return 0

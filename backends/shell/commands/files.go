@@ -67,18 +67,18 @@ func (p *Proc) Open(name string) (io.ReadCloser, error) {
 		}
 		return nil, err
 	}
-	return &reader{f, p.ctx}, nil
+	return &reader{f, p}, nil
 }
 
 // reader is a file that ends with the command.
 type reader struct {
 	vfs.File
-	ctx context.Context
+	p *Proc
 }
 
 func (r *reader) Read(b []byte) (int, error) {
-	if r.ctx.Err() != nil {
-		return 0, context.Cause(r.ctx)
+	if r.p.Stopped() {
+		return 0, context.Cause(r.p.ctx)
 	}
 	return r.File.Read(b)
 }
@@ -113,7 +113,7 @@ func (p *Proc) Write(name string, flag int) (io.WriteCloser, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &writer{f, p.ctx}, nil
+		return &writer{f, p}, nil
 	case "stderr":
 		return nopWriter{p.Stderr}, nil
 	default:
@@ -123,12 +123,12 @@ func (p *Proc) Write(name string, flag int) (io.WriteCloser, error) {
 
 type writer struct {
 	vfs.File
-	ctx context.Context
+	p *Proc
 }
 
 func (w *writer) Write(b []byte) (int, error) {
-	if w.ctx.Err() != nil {
-		return 0, context.Cause(w.ctx)
+	if w.p.Stopped() {
+		return 0, context.Cause(w.p.ctx)
 	}
 	return w.File.Write(b)
 }
@@ -224,7 +224,7 @@ func (p *Proc) ReplaceFile(name string, content func(w io.Writer) error) (err er
 			err = errors.Join(err, p.Files.Remove(temp))
 		}
 	}()
-	err = content(&writer{f, p.ctx})
+	err = content(&writer{f, p})
 	if cerr := f.Close(); err == nil {
 		err = cerr
 	}

@@ -12,6 +12,7 @@ func fileCommands() []Command {
 		{"df", "[OPTION]... [FILE]...", "Tell how much space there is", df},
 		{"find", "[PATH]... [EXPRESSION]", "Find files by name, kind, size, time", find},
 		{"cp", "[OPTION]... SOURCE... DEST", "Copy files", cp},
+		{"install", "[OPTION]... SOURCE... DEST", "Copy files and set their modes", install},
 		{"mv", "[OPTION]... SOURCE... DEST", "Move or rename files", mv},
 		{"rm", "[OPTION]... FILE...", "Remove files", rm},
 		{"unlink", "FILE", "Remove one file", unlink},

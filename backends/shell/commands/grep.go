@@ -39,7 +39,12 @@ type grepper struct {
 	directories                        string // read, skip, recurse
 	follow                             bool
 	include, exclude, excludeDirs      []*regexp.Regexp
-	selected, failed, printed          bool
+	// rg is set for rg: files without a match are not counted, text that is not
+	// UTF-8 is printed, and rewrite, where it is set, is what is printed of a
+	// line or a match.
+	rg                        bool
+	rewrite                   func([]byte) []byte
+	selected, failed, printed bool
 }
 
 func grep(p *Proc) int {

@@ -85,6 +85,9 @@ func (s *grepSearch) listed() {
 }
 
 func (s *grepSearch) counted() {
+	if s.rg && s.selectedN == 0 {
+		return
+	}
 	if s.named {
 		s.prefixName(':')
 	}
@@ -128,7 +131,7 @@ func (s *grepSearch) isBinary(line []byte) bool {
 	if s.binary == "text" {
 		return false
 	}
-	return s.binaryFile || !utf8.Valid(line) || s.sep != 0 && bytes.IndexByte(line, 0) >= 0
+	return s.binaryFile || !s.rg && !utf8.Valid(line) || s.sep != 0 && bytes.IndexByte(line, 0) >= 0
 }
 
 // unselected keeps or prints a line that is context at most.
@@ -175,9 +178,12 @@ func (s *grepSearch) print(line []byte, start, end int) {
 		return
 	}
 	s.prefix(':', s.line, s.offset)
-	if s.color && !s.invert {
+	switch {
+	case s.rewrite != nil && !s.invert:
+		s.p.Out.Write(s.rewrite(line))
+	case s.color && !s.invert:
 		s.highlight(line, start, end)
-	} else {
+	default:
 		s.p.Out.Write(line)
 	}
 	s.p.Out.WriteByte(s.sep)
@@ -201,9 +207,12 @@ func (s *grepSearch) printContext(l grepLine) {
 func (s *grepSearch) printMatches(line []byte, start, end int) {
 	s.eachMatch(line, start, end, func(start, end int) {
 		s.prefix(':', s.line, s.offset+int64(start))
-		if s.color {
+		switch {
+		case s.rewrite != nil:
+			s.p.Out.Write(s.rewrite(line[start:end]))
+		case s.color:
 			s.color1(string(line[start:end]), "01;31")
-		} else {
+		default:
 			s.p.Out.Write(line[start:end])
 		}
 		s.p.Out.WriteByte(s.sep)

@@ -96,6 +96,7 @@ func (g *grepper) directory(dir string, depth int) {
 			if !matchesAny(g.excludeDirs, e.Name()) {
 				g.directory(name, depth+1)
 			}
+		case mode&fs.ModeDevice != 0: // some of them have no end
 		case !g.excluded(name):
 			g.file(name, g.names != 0)
 		}

@@ -194,7 +194,7 @@ func (o *gzipOptions) replace(name, target string, in io.Reader, info fs.FileInf
 	if err != nil {
 		return p.FileError(target, err)
 	}
-	counted := &countWriter{w: &writer{f, p.Context()}}
+	counted := &countWriter{w: &writer{f, p}}
 	code := o.convert(counted, in, name, info.ModTime())
 	if err := f.Close(); err != nil && code == 0 {
 		code = p.FileError(target, err)

@@ -103,7 +103,7 @@ func runOn(t testing.TB, files *vfs.FS, stdin string, argv ...string) result {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	var out, errs bytes.Buffer
-	memory := NewMemory(128 << 20)
+	memory := NewMemory(128<<20, nil)
 	var start func(ctx context.Context, c Call) int
 	start = func(ctx context.Context, c Call) int {
 		cmd := Lookup(path.Base(c.Args[0]))
@@ -116,8 +116,12 @@ func runOn(t testing.TB, files *vfs.FS, stdin string, argv ...string) result {
 			Files: files, Memory: memory, System: DefaultSystem, Start: start}
 		return p.Main(ctx, cmd)
 	}
+	var in io.Reader = NoInput{}
+	if stdin != "" {
+		in = strings.NewReader(stdin)
+	}
 	code := start(ctx, Call{Args: argv, Dir: "/work", Env: []string{"PATH=/usr/bin:/bin", "HOME=/work", "TZ=UTC"},
-		Stdin: strings.NewReader(stdin), Stdout: &out, Stderr: &errs})
+		Stdin: in, Stdout: &out, Stderr: &errs})
 	if ctx.Err() != nil {
 		t.Fatalf("%q did not end", argv)
 	}

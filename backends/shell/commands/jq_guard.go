@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/itchyny/gojq"
+
+	"github.com/mcp-workspace/mcp-workspace/backends/shell/fair"
 )
 
 // The interpreter of jq's language has no bounds of its own. It looks at its
@@ -81,8 +83,11 @@ func jqCheck(ctx context.Context, v any) error {
 	nodes, text := 0, 0
 	var walk func(v any, depth int) error
 	walk = func(v any, depth int) error {
-		if nodes++; nodes%4096 == 0 && ctx.Err() != nil {
-			return context.Cause(ctx)
+		if nodes++; nodes%4096 == 0 {
+			fair.Take(ctx)
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
 		}
 		if nodes > jqMaxNodes || text > jqMaxText || depth > 10_000 {
 			return errJqDeep
@@ -229,16 +234,18 @@ func (j *jqRun) toJSON(v any) any {
 	return b.String()
 }
 
-// jqWatch ends a run whose heap grows by more than limit, and returns a
-// function that ends the watch. What the interpreter holds cannot be counted
-// where it is taken; the growth of the whole process is looked at instead, and
-// where it is too much the garbage is collected to see what is in use.
-func jqWatch(ctx context.Context, limit int64) (context.Context, func()) {
+// jqWatch ends a run whose heap grows by more than a script may have, and returns
+// a function that ends the watch. What the interpreter holds cannot be counted
+// where it is taken; the growth of the whole process is looked at instead, less
+// what others are charged for, and where it is too much the garbage is collected
+// to see what is in use.
+func jqWatch(ctx context.Context, memory *Memory) (context.Context, func()) {
+	limit := memory.Limit()
 	ctx, cancel := context.WithCancelCause(ctx)
 	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	inUse := func() int64 {
 		metrics.Read(sample)
-		return int64(sample[0].Value.Uint64())
+		return int64(sample[0].Value.Uint64()) - memory.All()
 	}
 	begun := inUse()
 	done := make(chan struct{})
@@ -267,9 +274,21 @@ func jqWatch(ctx context.Context, limit int64) (context.Context, func()) {
 			bound = max(begun+limit, now+limit/2)
 		}
 	})
-	return ctx, func() {
+	return &jqTurns{Context: ctx, turn: fair.TurnOf(ctx)}, func() {
 		close(done)
 		ended.Wait()
 		cancel(nil)
 	}
+}
+
+// jqTurns is a context that has the interpreter wait for its turn to compute: it
+// looks at Done between its steps, and nowhere else is there a place.
+type jqTurns struct {
+	context.Context
+	turn *fair.Turn
+}
+
+func (t *jqTurns) Done() <-chan struct{} {
+	t.turn.Take(t.Context)
+	return t.Context.Done()
 }

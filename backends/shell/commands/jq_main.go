@@ -175,7 +175,7 @@ func (j *jqRun) main() int {
 	if err != nil {
 		return j.p.Errorf(3, "error: %s\n%s: 1 compile error", err, j.p.Name)
 	}
-	ctx, stop := jqWatch(j.p.Context(), j.p.Memory.Limit())
+	ctx, stop := jqWatch(j.p.Context(), j.p.Memory)
 	defer stop()
 	once := j.nullInput || j.slurp
 	for first := true; !j.p.Stopped(); first = false {

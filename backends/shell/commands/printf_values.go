@@ -16,22 +16,17 @@ func magnitude(n int64) uint64 {
 	return uint64(n)
 }
 
-// text prints a string; width and precision count characters, as bash has it
-// in UTF-8.
+// text prints a string; width and precision count bytes, as bash has it also in
+// UTF-8.
 func (pr *printer) text(s spec, text string) {
 	if s.precision >= 0 {
-		cut := 0
-		for k := 0; k < s.precision && cut < len(text); k++ {
-			_, n := utf8.DecodeRuneInString(text[cut:])
-			cut += n
-		}
-		text = text[:cut]
+		text = text[:min(s.precision, len(text))]
 	}
 	pr.pad(s, text)
 }
 
 func (pr *printer) pad(s spec, text string) {
-	fill := s.width - utf8.RuneCountInString(text)
+	fill := s.width - len(text)
 	left := strings.Contains(s.flags, "-")
 	if fill > 0 && !left {
 		writeRepeated(pr.p, ' ', fill)

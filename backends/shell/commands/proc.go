@@ -6,10 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"runtime/debug"
 	"strings"
 	"sync"
 	"syscall"
+
+	"github.com/mcp-workspace/mcp-workspace/backends/shell/fair"
+	"github.com/mcp-workspace/mcp-workspace/backends/shell/vfs"
 )
 
 // Proc is one run of a command: what a process is elsewhere. A command uses it
@@ -51,6 +55,7 @@ type Proc struct {
 
 	ctx    context.Context
 	cancel context.CancelCauseFunc
+	turn   *fair.Turn
 	held   int64
 	cmd    *Command
 	raw    io.Writer // standard error as it was given
@@ -91,6 +96,7 @@ var ErrPipe error = syscall.EPIPE
 func (p *Proc) Main(ctx context.Context, cmd *Command) (code int) {
 	p.cmd = cmd
 	p.ctx, p.cancel = context.WithCancelCause(ctx)
+	p.turn = fair.TurnOf(ctx)
 	p.raw = p.Stderr
 	out := outputs.Get().(*bufio.Writer)
 	out.Reset(&stdout{p: p, to: p.Stdout})
@@ -98,11 +104,11 @@ func (p *Proc) Main(ctx context.Context, cmd *Command) (code int) {
 	p.Stdout = &flushed{p: p, to: &stdout{p: p, to: p.Stdout}}
 	p.Stderr = &flushed{p: p, to: p.raw}
 	if p.Stdin == nil {
-		p.Stdin = strings.NewReader("")
+		p.Stdin = NoInput{}
 	}
 	p.Stdin = &input{p: p, from: p.Stdin}
 	if p.Memory == nil {
-		p.Memory = NewMemory(0)
+		p.Memory = NewMemory(0, nil)
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -135,8 +141,12 @@ var outputs = sync.Pool{New: func() any { return bufio.NewWriterSize(nil, 16<<10
 // Context ends when the command is to end.
 func (p *Proc) Context() context.Context { return p.ctx }
 
-// Stopped tells whether the command is to end now.
-func (p *Proc) Stopped() bool { return p.ctx.Err() != nil }
+// Stopped tells whether the command is to end now. It waits until it is the
+// command's turn to compute.
+func (p *Proc) Stopped() bool {
+	p.turn.Take(p.ctx)
+	return p.ctx.Err() != nil
+}
 
 // Getenv returns a variable of the environment.
 func (p *Proc) Getenv(name string) (string, bool) {
@@ -221,7 +231,7 @@ type stdout struct {
 }
 
 func (s *stdout) Write(b []byte) (int, error) {
-	if s.p.ctx.Err() != nil {
+	if s.p.Stopped() {
 		return 0, context.Cause(s.p.ctx)
 	}
 	n, err := WriteContext(s.p.ctx, s.to, b)
@@ -251,6 +261,29 @@ func (f *flushed) Write(b []byte) (int, error) {
 	return f.to.Write(b)
 }
 
+// NoInput is the standard input of who has none.
+type NoInput struct{}
+
+func (NoInput) Read([]byte) (int, error) { return 0, io.EOF }
+
+// hasInput tells whether standard input is a file or a pipe.
+func (p *Proc) hasInput() bool {
+	r := p.Stdin
+	for {
+		switch from := r.(type) {
+		case *input:
+			r = from.from
+		case NoInput:
+			return false
+		case vfs.File:
+			info, err := from.Stat()
+			return err == nil && info.Mode()&fs.ModeDevice == 0
+		default:
+			return true
+		}
+	}
+}
+
 // input ends with the command.
 type input struct {
 	p    *Proc
@@ -267,6 +300,7 @@ func (i *input) Read(b []byte) (int, error) {
 }
 
 func (i *input) ReadContext(ctx context.Context, b []byte) (int, error) {
+	i.p.turn.Take(ctx)
 	if ctx.Err() != nil {
 		return 0, context.Cause(ctx)
 	}

@@ -15,7 +15,7 @@ func (c *sedCompiler) textArgument(cmd *sedCommand) error {
 		return c.errorf("expected \\ after `a', `c' or `i'")
 	}
 	if c.text[c.i] != '\\' {
-		return c.readText(cmd, true)
+		return c.readText(cmd)
 	}
 	rest := c.text[c.i+1:]
 	blank := len(rest) - len(strings.TrimLeft(rest, sedBlanks))
@@ -26,17 +26,18 @@ func (c *sedCompiler) textArgument(cmd *sedCommand) error {
 		return nil
 	case rest[blank] == '\n':
 		c.i += 1 + blank + 1
-		return c.readText(cmd, false)
+		return c.readText(cmd)
 	}
 	// "a\text": the backslash keeps blanks at the start.
 	c.i++
-	return c.readText(cmd, false)
+	return c.readText(cmd)
 }
 
-// readText reads text up to the end of a line that has no backslash there.
-func (c *sedCompiler) readText(cmd *sedCommand, oneLine bool) error {
+// readText reads text up to the end of a line that has no backslash there; \n
+// is a newline in it. Text that ends with a backslash goes on with the next
+// expression.
+func (c *sedCompiler) readText(cmd *sedCommand) error {
 	var b []byte
-	first := oneLine
 	for c.i < len(c.text) {
 		ch := c.text[c.i]
 		c.i++
@@ -45,23 +46,23 @@ func (c *sedCompiler) readText(cmd *sedCommand, oneLine bool) error {
 		}
 		if ch == '\\' {
 			if c.i >= len(c.text) {
+				c.pending = cmd
 				break
 			}
 			ch = c.text[c.i]
 			c.i++
-			if !first && ch != '\n' {
-				if r, n := sedEscape(c.text[c.i-1:]); n > 0 {
-					b = append(b, r...)
-					c.i += n - 1
-					continue
-				}
+			if r, n := sedEscape(c.text[c.i-1:]); n > 0 {
+				b = append(b, r...)
+				c.i += n - 1
+				continue
+			}
+			if ch == 'n' {
+				ch = '\n'
 			}
 		}
-		first = false
 		b = append(b, ch)
 	}
-	b = append(b, '\n')
-	cmd.text = b
+	cmd.text = append(append(cmd.text, b...), '\n')
 	return nil
 }
 

@@ -49,7 +49,7 @@ type sedCompiler struct {
 	i      int
 	name   string // of the script file, or ""
 	number int    // of the expression
-	// pending is a command a, i or c whose text comes with the next expression.
+	// pending is a command a, i or c whose text goes on with the next expression.
 	pending *sedCommand
 }
 
@@ -68,7 +68,7 @@ func (c *sedCompiler) add(text, name string) error {
 	if c.pending != nil {
 		cmd := c.pending
 		c.pending = nil
-		if err := c.readText(cmd, false); err != nil {
+		if err := c.readText(cmd); err != nil {
 			return err
 		}
 	}
@@ -88,7 +88,7 @@ func (c *sedCompiler) finish() (int, error) {
 	if len(c.blocks) > 0 {
 		return 1, fmt.Errorf("-e expression #%d, char 0: unmatched `{'", c.number)
 	}
-	if c.pending != nil {
+	if c.pending != nil && c.pending.text == nil {
 		return 1, errors.New("expected \\ after `a', `c' or `i'")
 	}
 	for _, cmd := range c.code {

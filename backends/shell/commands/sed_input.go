@@ -111,7 +111,7 @@ func (s *sedRun) beginInPlace(name string) (bool, error) {
 	if err != nil {
 		return false, sedExitError{4, fmt.Sprintf("couldn't open temporary file %ssedXXXXXX: %s", dirPrefix(name), Reason(err))}
 	}
-	b := newBlocks(&writer{f, s.p.ctx})
+	b := newBlocks(&writer{f, s.p})
 	s.edit = &sedEdit{name: name, temp: temp, mode: info.Mode().Perm(), flush: b.Flush, file: f}
 	s.out = &sedOut{w: b, eol: s.sep}
 	return true, nil

@@ -65,7 +65,7 @@ var unavailable = map[string]string{
 	"apt": "install packages", "apt-get": "install packages", "apk": "install packages", "yum": "install packages", "dnf": "install packages", "brew": "install packages",
 	"docker": "run containers", "podman": "run containers", "kubectl": "reach the network", "systemctl": "run services", "service": "run services",
 	"sudo": "change user", "su": "change user", "ps": "show processes", "top": "show processes", "htop": "show processes", "pkill": "signal processes", "pgrep": "show processes", "killall": "signal processes",
-	"vi": "edit on a screen", "vim": "edit on a screen", "nano": "edit on a screen", "emacs": "edit on a screen", "less": "page on a screen", "more": "page on a screen", "man": "show manuals",
+	"vi": "edit on a screen", "vim": "edit on a screen", "nano": "edit on a screen", "emacs": "edit on a screen", "man": "show manuals",
 	"sqlite3": "run SQLite", "psql": "reach the network", "mysql": "reach the network",
 }
 
@@ -79,5 +79,5 @@ func NotFound(name string) (text string, code int) {
 	for _, c := range All() {
 		names = append(names, c.Name)
 	}
-	return "command not found. This workspace has: " + strings.Join(names, " "), exitNotFound
+	return "command not found. This workspace has the builtins of bash and: " + strings.Join(names, " "), exitNotFound
 }

@@ -182,7 +182,7 @@ func (x *tarReader) file(to string, h *tar.Header, r io.Reader) error {
 		t.fail(h.Name, "Cannot open", err)
 		return nil
 	}
-	out := &tarTarget{w: &writer{f, p.Context()}}
+	out := &tarTarget{w: &writer{f, p}}
 	_, err = p.Copy(out, r)
 	if cerr := f.Close(); err == nil && cerr != nil {
 		err, out.err = cerr, cerr

@@ -15,7 +15,7 @@ func fuzzRun(t *testing.T, stdin string, argv ...string) {
 	defer cancel()
 	var out, errs bytes.Buffer
 	files := newFiles(t, nil)
-	memory := NewMemory(8 << 20)
+	memory := NewMemory(8<<20, nil)
 	cmd := Lookup(argv[0])
 	p := &Proc{Name: argv[0], Args: argv[1:], Dir: "/work", Stdin: strings.NewReader(stdin), Stdout: &firstBytes{limit: 1 << 16, w: &out},
 		Stderr: &firstBytes{limit: 1 << 16, w: &errs}, Files: files, Memory: memory, System: DefaultSystem}

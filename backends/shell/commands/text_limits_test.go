@@ -36,7 +36,7 @@ func bounded(t *testing.T, limit time.Duration, stdin string, argv ...string) (r
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
 	files := newFiles(t, map[string]string{"empty": ""})
-	memory := NewMemory(16 << 20)
+	memory := NewMemory(16<<20, nil)
 	var out, errs bytes.Buffer
 	discard := &firstBytes{limit: 1 << 16, w: &out}
 	var start func(ctx context.Context, c Call) int

@@ -233,7 +233,7 @@ func (x *arguments) call(args []string) {
 	if x.verbose {
 		fmt.Fprintln(x.p.Stderr, strings.Join(args, " "))
 	}
-	code := x.p.Run(x.p.ctx, Call{Args: args, Stdin: strings.NewReader("")})
+	code := x.p.Run(x.p.ctx, Call{Args: args, Stdin: NoInput{}})
 	switch {
 	case code == 0:
 	case code == 126 || code == 127:

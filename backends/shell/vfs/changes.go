@@ -27,6 +27,9 @@ type Entry struct {
 	// not write into it any more: nobody else may.
 	Content []byte
 	Link    string
+	// Appended tells that the content is that of Was, or nothing, and what was
+	// appended to it.
+	Appended bool
 }
 
 // Exchange calls merge with what has changed, parents before what is in them,
@@ -41,8 +44,10 @@ func (f *FS) Exchange(merge func([]Change) (base Node, used int64, entries int, 
 	defer f.mu.Unlock()
 	d := differ{fs: f}
 	d.directory("/", f.root.base, f.root)
+	keep := f.handOver(d.handed)
 	base, used, entries, err := merge(d.out)
 	if err != nil {
+		keep()
 		return err
 	}
 	f.merged = f.version
@@ -63,8 +68,9 @@ func (f *FS) Changed() bool {
 }
 
 type differ struct {
-	fs  *FS
-	out []Change
+	fs     *FS
+	out    []Change
+	handed []*inode // whose content is in out
 }
 
 // at compares what was at a path with what is.
@@ -90,7 +96,10 @@ func (d *differ) at(name string, was Node, now *inode) {
 		if was != nil && now.base == was && !now.changed || was != nil && now.equals(was) {
 			return
 		}
-		d.out = append(d.out, Change{name, was, now.entry()})
+		e := now.entry()
+		d.handed = append(d.handed, now)
+		e.Appended = now.base == was && !now.rewritten && !now.isLink()
+		d.out = append(d.out, Change{name, was, e})
 	}
 }
 
@@ -181,18 +190,22 @@ func (f *FS) rebase(dir *inode, base Node) {
 			f.rebase(n, b)
 		case n.isDir() || b.IsDir():
 			dir.kids[name] = f.from(b)
+			f.memory.Overdraw(entryCost)
 			f.orphan(n)
 		case same && n.base == b && !n.changed:
 		case n.equals(b):
-			n.base, n.changed = b, false
+			n.base, n.changed, n.rewritten = b, false, false
 			n.shared = len(n.content)
+			f.disown(n)
 		default:
+			f.disown(n)
 			n.take(b)
 		}
 	}
 	for name, b := range fresh {
 		dir.kids[name] = f.from(b)
 	}
+	f.memory.Overdraw(entryCost * int64(len(fresh)))
 }
 
 // orphan takes a name from n, which is not in the tree any more.
@@ -207,6 +220,6 @@ func (f *FS) orphan(n *inode) {
 		f.orphans[n] = true
 		f.used += int64(len(n.content))
 	case n.opens == 0:
-		n.content = nil
+		f.forget(n)
 	}
 }

@@ -14,6 +14,8 @@ import (
 	"io/fs"
 	"iter"
 	"time"
+
+	"github.com/mcp-workspace/mcp-workspace/backends/shell/fair"
 )
 
 // Node is a file, a symlink or a directory of the tree that an [FS] starts
@@ -45,6 +47,9 @@ type Options struct {
 	Used    int64
 	Entries int
 	Limits  Limits
+	// Memory is charged for what the file system holds that is not in the tree.
+	// Where there is none left, writing fails with ENOMEM. Nil is no limit.
+	Memory *fair.Account
 	// Access, when set, is asked with "read" or "write" before a file is
 	// opened or something is made, changed or removed: first with the path as
 	// it was given (absolute and clean), then with the path that it leads to,

@@ -1,6 +1,7 @@
 package vfs
 
 import (
+	"context"
 	"errors"
 	"io"
 	"io/fs"
@@ -10,7 +11,7 @@ import (
 	"syscall"
 )
 
-// File is an open file. Its methods are those of [os.File].
+// File is an open file. Its methods are those of [os.File], and flock.
 type File interface {
 	io.Reader
 	io.ReaderAt
@@ -19,6 +20,10 @@ type File interface {
 	io.Closer
 	Truncate(size int64) error
 	Stat() (fs.FileInfo, error)
+	// Lock waits for the lock of the file and takes it: alone, or with others
+	// that share it. It is held until Unlock or Close.
+	Lock(ctx context.Context, shared bool) error
+	Unlock()
 }
 
 // DeviceError is why [FS.OpenFile] cannot open /dev/stdin, /dev/stdout or
@@ -103,15 +108,17 @@ func (f *FS) open(at place, flag int, perm fs.FileMode, writes bool) (*file, err
 		return nil, syscall.ELOOP
 	case n.isDir() && (writes || flag&os.O_CREATE != 0):
 		return nil, syscall.EISDIR
-	case n.device != "" && n.device != "null":
+	case slices.Contains(streams, n.device):
 		return nil, &DeviceError{n.device}
 	case flag&os.O_TRUNC != 0 && len(n.content) > 0:
 		f.used -= int64(len(n.content)) * n.copies()
 		n.content, n.shared = nil, 0
+		f.disown(n)
 		f.touch(n)
-	case flag&os.O_TRUNC != 0:
+	case flag&os.O_TRUNC != 0 && n.device == "":
 		f.touch(n)
 	}
+	n.rewritten = n.rewritten || flag&os.O_TRUNC != 0
 	f.opens++
 	n.opens++
 	if writes {
@@ -157,6 +164,10 @@ func (h *file) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
+	if h.node.endless() {
+		h.node.fill(p)
+		return len(p), nil
+	}
 	if h.offset >= int64(len(h.node.content)) {
 		return 0, io.EOF
 	}
@@ -175,6 +186,10 @@ func (h *file) ReadAt(p []byte, off int64) (int, error) {
 	if off < 0 {
 		return 0, wrap("read", h.name, syscall.EINVAL)
 	}
+	if h.node.endless() {
+		h.node.fill(p)
+		return len(p), nil
+	}
 	if off >= int64(len(h.node.content)) {
 		return 0, io.EOF
 	}
@@ -192,11 +207,16 @@ func (h *file) Write(p []byte) (int, error) {
 	if err := h.begin(true); err != nil {
 		return 0, wrap("write", h.name, err)
 	}
+	if h.node.device == deviceFull && len(p) > 0 {
+		return 0, wrap("write", h.name, syscall.ENOSPC)
+	}
 	if h.node.device != "" || len(p) == 0 {
 		return len(p), nil
 	}
 	if h.flag&os.O_APPEND != 0 {
 		h.offset = int64(len(h.node.content))
+	} else {
+		h.node.rewritten = true
 	}
 	n, err := h.fs.write(h.node, h.offset, p)
 	h.offset += int64(n)
@@ -214,14 +234,18 @@ func (f *FS) write(n *inode, offset int64, p []byte) (int, error) {
 		p = p[:room-offset]
 		end = room
 	}
+	if err := f.reserve(n, end); err != nil {
+		return 0, err
+	}
 	if offset == int64(len(n.content)) {
 		// What is shared is below: only the spare room is written to.
-		before := len(n.content)
 		n.content = append(n.content, p...)
-		f.used += int64(len(n.content)-before) * n.copies()
+		f.used += int64(len(p)) * n.copies()
 	} else {
+		if err := f.unshare(n, offset); err != nil {
+			return 0, err
+		}
 		f.resize(n, max(end, int64(len(n.content))))
-		f.unshare(n, offset)
 		copy(n.content[offset:], p)
 	}
 	f.touch(n)
@@ -240,7 +264,8 @@ func (f *FS) room(n *inode, end int64) (int64, error) {
 	return end, err
 }
 
-// resize makes the content of n as long as size, which there is room for.
+// resize makes the content of n as long as size, which there is room for and
+// memory reserved.
 func (f *FS) resize(n *inode, size int64) {
 	have := int64(len(n.content))
 	f.used += (size - have) * n.copies()
@@ -250,19 +275,17 @@ func (f *FS) resize(n *inode, size int64) {
 		n.content = n.content[:size:size]
 		n.shared = min(n.shared, int(size))
 	case size > have:
-		n.content = slices.Grow(n.content, int(size-have))
-		tail := n.content[have:size]
-		clear(tail)
 		n.content = n.content[:size]
+		clear(n.content[have:])
 	}
 }
 
 // unshare makes sure that n can be written to from offset on.
-func (f *FS) unshare(n *inode, offset int64) {
-	if offset < int64(n.shared) {
-		n.content = slices.Clone(n.content)
-		n.shared = 0
+func (f *FS) unshare(n *inode, offset int64) error {
+	if offset >= int64(n.shared) {
+		return nil
 	}
+	return f.rebuffer(n, int64(cap(n.content)))
 }
 
 // Truncate makes the file as long as size.
@@ -277,7 +300,11 @@ func (h *file) Truncate(size int64) error {
 	case h.node.device != "":
 	default:
 		if _, err = h.fs.room(h.node, size); err == nil {
+			err = h.fs.reserve(h.node, size)
+		}
+		if err == nil {
 			h.fs.resize(h.node, size)
+			h.node.rewritten = true
 			h.fs.touch(h.node)
 		}
 	}
@@ -322,6 +349,7 @@ func (h *file) Close() error {
 		return wrap("close", h.name, errClosed)
 	}
 	h.closed = true
+	h.unlock()
 	h.fs.opens--
 	h.node.opens--
 	if h.writes {

@@ -3,11 +3,14 @@ package vfs
 import (
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
 	"unicode/utf8"
+
+	"github.com/mcp-workspace/mcp-workspace/backends/shell/fair"
 )
 
 // FS is a file system. All methods are safe for concurrent use.
@@ -15,6 +18,7 @@ type FS struct {
 	limits Limits
 	access func(op, path string) error
 	clock  func() time.Time
+	memory *fair.Account
 
 	mu      sync.Mutex
 	root    *inode
@@ -27,11 +31,12 @@ type FS struct {
 	merged  uint64 // version that the last Exchange has seen
 	// orphans are files that are open and that no name leads to.
 	orphans map[*inode]bool
+	locks   map[*inode]*lock
 }
 
 // New makes a file system.
 func New(opt Options) *FS {
-	f := &FS{limits: opt.Limits, access: opt.Access, clock: opt.Now, used: opt.Used, entries: opt.Entries, numbers: 1, orphans: map[*inode]bool{}}
+	f := &FS{limits: opt.Limits, access: opt.Access, clock: opt.Now, memory: opt.Memory, used: opt.Used, entries: opt.Entries, numbers: 1, orphans: map[*inode]bool{}}
 	if f.clock == nil {
 		f.clock = time.Now
 	}
@@ -54,7 +59,7 @@ func (f *FS) provide() {
 	if !dev.isDir() {
 		return
 	}
-	for _, name := range []string{"null", "stdin", "stdout", "stderr"} {
+	for _, name := range slices.Concat(devices, streams) {
 		n := f.provided(dev, name, fs.ModeDevice|fs.ModeCharDevice|0o666)
 		if n.provided {
 			n.device = name

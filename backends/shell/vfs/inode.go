@@ -20,14 +20,18 @@ type inode struct {
 	// here. changed tells that it may differ from base.
 	base    Node
 	changed bool
+	// rewritten tells that since then the content was changed in another way
+	// than by appending, or that it came from elsewhere.
+	rewritten bool
 
 	// content is shared up to the offset shared: what is below that is
 	// replaced by a copy before it is written to.
 	content []byte
 	shared  int
+	own     int64 // bytes of memory taken for the buffer of content
 
 	link   string
-	device string // "null", "stdin", "stdout", "stderr"
+	device string // one of devices or streams
 
 	kids   map[string]*inode
 	loaded bool // kids are there
@@ -52,6 +56,7 @@ func (n *inode) size() int64 {
 // newInode makes an inode that nothing leads to yet.
 func (f *FS) newInode(mode fs.FileMode) *inode {
 	f.numbers++
+	f.memory.Overdraw(entryCost)
 	return &inode{number: f.numbers, mode: mode, mtime: f.now(), changed: true, loaded: true}
 }
 
@@ -65,7 +70,7 @@ func (f *FS) from(b Node) *inode {
 
 // take makes n what b is.
 func (n *inode) take(b Node) {
-	n.base, n.changed = b, false
+	n.base, n.changed, n.rewritten = b, false, false
 	n.mode, n.mtime = b.Mode(), b.ModTime()
 	n.content, n.link = nil, ""
 	switch {
@@ -92,6 +97,7 @@ func (f *FS) load(n *inode) {
 	for b := range n.base.Children() {
 		n.kids[b.Name()] = f.from(b)
 	}
+	f.memory.Overdraw(entryCost * int64(len(n.kids)))
 }
 
 // child returns what name leads to in directory n, or nil.
@@ -156,7 +162,7 @@ func (f *FS) release(n *inode) {
 	default:
 		delete(f.orphans, n)
 		f.used -= int64(len(n.content))
-		n.content = nil
+		f.forget(n)
 	}
 }
 

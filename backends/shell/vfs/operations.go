@@ -143,7 +143,7 @@ func (f *FS) Link(old, name string) error {
 			return syscall.ENOSPC
 		}
 		f.put(at.dir, at.name, from.node)
-		from.node.changed = true
+		from.node.changed, from.node.rewritten = true, true
 		return nil
 	})
 }
@@ -273,7 +273,7 @@ func (f *FS) move(from, at place) {
 	f.drop(from.dir, from.name)
 	f.put(at.dir, at.name, n)
 	n.links--
-	n.changed = true
+	n.changed, n.rewritten = true, true
 }
 
 // Chmod changes the permission bits of what name leads to. A document keeps

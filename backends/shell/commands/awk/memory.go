@@ -3,12 +3,16 @@ package awk
 import (
 	"context"
 	"strings"
+
+	"github.com/mcp-workspace/mcp-workspace/backends/shell/fair"
 )
 
 // tick looks at the context from time to time.
 func (in *interp) tick() {
 	if in.ticks++; in.ticks&127 == 0 {
-		if ctx := in.cfg.Host.Context(); ctx.Err() != nil {
+		ctx := in.cfg.Host.Context()
+		fair.Take(ctx)
+		if ctx.Err() != nil {
 			panic(fault{context.Cause(ctx)})
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"strings"
 	"unicode"
+
+	"github.com/mcp-workspace/mcp-workspace/backends/shell/fair"
 )
 
 const (
@@ -139,7 +141,9 @@ func (m *matcher) restore(slot, value int) {
 func (m *matcher) run(pc, pos, start int) error {
 	for {
 		if m.steps++; m.steps%checkSteps == 0 {
-			if ctx := m.host.Context(); ctx.Err() != nil {
+			ctx := m.host.Context()
+			fair.Take(ctx)
+			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
 			if m.prog.backrefs && m.steps > maxSteps {

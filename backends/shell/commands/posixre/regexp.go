@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode/utf8"
 	"unsafe"
+
+	"github.com/mcp-workspace/mcp-workspace/backends/shell/fair"
 )
 
 // Regexp is a compiled pattern. It is used from one goroutine.
@@ -223,8 +225,11 @@ type watched struct {
 }
 
 func (w *watched) ReadRune() (rune, int, error) {
-	if w.n++; w.n%checkSteps == 0 && w.ctx.Err() != nil {
-		panic(interrupted{context.Cause(w.ctx)})
+	if w.n++; w.n%checkSteps == 0 {
+		fair.Take(w.ctx)
+		if w.ctx.Err() != nil {
+			panic(interrupted{context.Cause(w.ctx)})
+		}
 	}
 	if w.at >= len(w.text) {
 		return 0, 0, io.EOF

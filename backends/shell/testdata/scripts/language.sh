@@ -174,7 +174,6 @@ touch 1.txt 2.txt; a=(*.txt); echo ${#a[@]} ${a[1]}
 declare -A m; m[a]=1; m["b c"]=2; m+=([d]=3); echo ${m[a]} "${m["b c"]}" ${m[d]} ${#m[@]}; for k in "${!m[@]}"; do echo $k; done | sort; unset 'm[a]'; echo ${#m[@]}
 #--- associative key with a space
 declare -A m; m[b c]=2; m["d e"]=3; echo "${m[b c]}" ${m["d e"]}
-#--- differs: the parser wants quotes around such a key
 #--- associative literal
 declare -A m=([x]=1 [y]=2); echo ${m[x]}${m[y]}; k=x; echo ${m[$k]}; [[ -v m[x] ]] && echo set; [[ -v m[q] ]] || echo unset
 #--- declare print

@@ -83,3 +83,10 @@ printf 'a b c\nd e f\n' | sed 's/ [^ ]*$//'; printf '  x  \n' | sed 's/^ *//;s/ 
 seq 3000 | sed -n '$p'; seq 1000 | sed ':a;N;$!ba;s/\n/,/g' | wc -c; yes abc | head -1000 | sed 's/b/X/g' | uniq -c; seq 100 | sed -n '50,$p' | wc -l; seq 10 | sed -n '2,4!p' | tr '\n' ' '
 #--- zap, F and unbuffered
 seq 2 | sed '1z'; printf 'a\n' > f; sed -n F f; echo a | sed F; seq 3 | sed -u 2q; seq 2 | sed --debug -n p >/dev/null; echo $?; seq 3 | sed -n --separate 2p
+#--- escapes in text
+t() { printf 'a\nb\n' | sed "$@"; }
+t '1i # one\n# two'; t '1i\# one\n# two'; t '1a one\n'; t '1a \n'; t '1a \none'; t '1a\none'; t '1a\\none'; t '1a \\none'; t '1a x\\none'; t '1c x\ny\tz'; t '$a a\\nb\nc'
+t '1i\
+one\ntwo'; t '1a x\n\
+y'; t '1a x\qy'; t '1a\tx'; t '1a \tx'; t '1a   x\ty'; t -e '1a\' -e 'foo\nbar'; t -e '1a hello\' -e 'foo\nbar'; t '1{i x\ny
+}'; t '1a \  x\n  y'; t '1a x\x41\n\o101'; t -e '1a hello\'; printf 'import os\n' > f; sed -i '1i import x\nimport y' f; cat f

@@ -1,0 +1,10 @@
+#--- zip
+mkdir -p t/d t/e; echo hello > t/a; seq 1000 > t/d/b; zip z.zip t/a t/d/b | sed 's/[0-9]*%/N/'; zip z.zip t/a; zip -j j t/a t/d/b | sed 's/[0-9]*%/N/'; zip -0 s.zip t/d/b; unzip -Z1 z.zip; unzip -Z1 j.zip; zip -d z.zip t/a; unzip -Z1 z.zip; zip -q z.zip nope 2>/dev/null >&2; echo $?; zip new.zip nope 2>&1; echo $?; zip -u z.zip t/d/b; echo $?; zip -T z.zip; zip -d z.zip nope >/dev/null 2>&1; echo $?; rm -f *.zip
+#--- zip of directories
+mkdir -p t/d t/e; echo hello > t/a; ln -s a t/l; echo b > t/d/b; zip -qr z.zip t; unzip -Z1 z.zip | sort; zip -qry y.zip t; unzip -q y.zip -d o; readlink o/t/l; zip -qr x.zip t -x '*/d/*'; unzip -Z1 x.zip | sort; zip -qr i.zip t -i '*b'; unzip -Z1 i.zip; find t -type f | sort | zip -q@ q.zip; unzip -Z1 q.zip; (cd t; zip -qr ../up.zip .); unzip -Z1 up.zip | sort; zip -qrD n.zip t; unzip -Z1 n.zip | sort; zip -qr t/self.zip t; unzip -Z1 t/self.zip | sort; zip -qm m.zip t/a; ls t; zip -qr z9 t -9; rm -f *.zip t/self.zip
+#--- unzip
+mkdir -p t/d t/e; echo hello > t/a; seq 1000 > t/d/b; chmod 700 t/a; zip -q z.zip t/ t/a t/d/ t/d/b t/e/; unzip z.zip -d out; stat -c '%a %n' out/t/a out/t/d; unzip -o z.zip -d out; unzip -n z.zip -d out; unzip z -d out 2>/dev/null; echo $?; unzip -qo z.zip t/a -d o2; find o2 | sort; unzip -p z.zip t/a; unzip -t z.zip; unzip -tq z.zip; unzip nope; echo $?; unzip z.zip zzz; echo $?; unzip -j z.zip '*/b' -d o3; ls o3; unzip -qq z.zip -x '*b' -d o4; find o4 | sort; unzip -c z.zip t/a; rm -f z.zip; cat out/t/d/b | md5sum
+#--- unzip lists
+mkdir -p t; echo hello > t/a; seq 1000 > b; touch -d '2024-03-05 12:34:56' t/a b; zip -q z.zip t/a b; unzip -l z.zip; unzip -l z.zip t/a; unzip -ql z.zip; unzip -qql z.zip; unzip -l z.zip nope; echo $?; unzip -v z.zip t/a; unzip z.zip b -d o; stat -c %Y o/b; rm -f z.zip
+#--- unzip updates
+echo old > a; touch -d 2020-01-01 a; zip -q z.zip a; echo new > a; touch -d 2021-01-01 a; unzip -qu z.zip; cat a; touch -d 2019-01-01 a; unzip -qu z.zip; cat a; unzip -qf z.zip -d o; ls o 2>/dev/null; zip -q -f z.zip a; echo x > bad.zip; unzip bad.zip > out 2>&1; echo $?; rm out z.zip
