@@ -29,7 +29,7 @@ func (r *Runtime) Digest() string {
 		Dockerfile   string            `json:"dockerfile"`
 	}{
 		r.Name, r.Description, r.Image, r.Base, r.Packages, r.Setup, r.Env, r.WorkingDir, r.BuildArgs, r.BuildNetwork,
-		text(r.dockerfile(r.BuildArgs)),
+		text(r.dockerfile(r.BuildArgs, "user")), // whose name is the base's, and is not known here
 	})
 	if err != nil {
 		panic(err) // strings can be encoded

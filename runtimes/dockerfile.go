@@ -3,6 +3,7 @@ package runtimes
 import (
 	"archive/tar"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"io"
 	"maps"
@@ -29,8 +30,8 @@ type instruction struct{ text, what string }
 // Engine 20.10. What changes from runtime to runtime comes late, so that
 // layers are shared. It counts on a definition that was checked: an image, a
 // directory and a variable's name stand in it as they are, everything else is
-// quoted.
-func (r *Runtime) dockerfile(args map[string]string) []instruction {
+// quoted. User is that of the base image, "" for root.
+func (r *Runtime) dockerfile(args map[string]string, user string) []instruction {
 	out := []instruction{{"FROM " + r.Base, "taking the base image " + r.Base}}
 	add := func(what, text string) { out = append(out, instruction{text, what}) }
 
@@ -52,7 +53,14 @@ func (r *Runtime) dockerfile(args map[string]string) []instruction {
 			install(m)
 		}
 	}
-	add("making its working directory", "WORKDIR "+r.Dir())
+	if user != "" {
+		// One that WORKDIR makes is root's for some builders, and what follows
+		// runs as the user. This needs no program of the image. Builders would
+		// take a group that is not given to be of the user's name.
+		owner, group, _ := strings.Cut(user, ":")
+		add("making its working directory for the user "+user, "COPY --chown="+owner+":"+cmp.Or(group, "0")+" "+emptyDir+" "+r.Dir()+"/")
+	}
+	add("setting its working directory", "WORKDIR "+r.Dir())
 	for _, m := range managers {
 		if m.key == npmKey {
 			install(m)
@@ -105,6 +113,9 @@ func text(instructions []instruction) string {
 	return b.String()
 }
 
+// emptyDir is a directory in the build context.
+const emptyDir = "empty/"
+
 // archive is a tar with a Dockerfile, the same for the same text.
 func archive(dockerfile string) (io.Reader, error) {
 	var b bytes.Buffer
@@ -113,6 +124,9 @@ func archive(dockerfile string) (io.Reader, error) {
 		return nil, err
 	}
 	if _, err := io.WriteString(w, dockerfile); err != nil {
+		return nil, err
+	}
+	if err := w.WriteHeader(&tar.Header{Name: emptyDir, Typeflag: tar.TypeDir, Mode: 0o755, ModTime: time.Unix(0, 0)}); err != nil {
 		return nil, err
 	}
 	return &b, w.Close()

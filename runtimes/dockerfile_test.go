@@ -27,6 +27,7 @@ var errStop = backends.Errorf(backends.CodeUnavailable, "build", "", "stopped he
 // recorder is a builder that keeps what it is given and builds nothing.
 type recorder struct {
 	missing    string   // the image that it does not have
+	user       string   // of its images
 	output     []string // what it says before it fails
 	dockerfile string
 	labels     map[string]string
@@ -35,6 +36,8 @@ type recorder struct {
 func (r *recorder) HasImage(_ context.Context, ref string) (bool, error) {
 	return ref != r.missing, nil
 }
+
+func (r *recorder) ImageUser(context.Context, string) (string, error) { return r.user, nil }
 
 func (*recorder) Pull(context.Context, string, func(string)) error {
 	return errors.New("not expected")
@@ -50,8 +53,12 @@ func (r *recorder) Build(_ context.Context, _ string, context io.Reader, labels 
 	if err != nil {
 		return err
 	}
-	if _, err := archive.Next(); header.Name != "Dockerfile" || !errors.Is(err, io.EOF) {
-		return fmt.Errorf("the tar begins with %s and goes on with %w", header.Name, err)
+	empty, err := archive.Next()
+	if err != nil || header.Name != "Dockerfile" || empty.Name != "empty/" {
+		return fmt.Errorf("the tar begins with %s and goes on with %+v, %w", header.Name, empty, err)
+	}
+	if _, err := archive.Next(); !errors.Is(err, io.EOF) {
+		return fmt.Errorf("the tar has more: %w", err)
 	}
 	r.dockerfile, r.labels = string(data), labels
 	for _, text := range r.output {
@@ -106,6 +113,15 @@ func TestDockerfiles(t *testing.T) {
 	}
 }
 
+func TestUserOfTheBaseThatIsNone(t *testing.T) {
+	r := &runtimes.Runtime{Name: "x", Base: "b"}
+	b := &recorder{missing: r.Tag(), user: "x /y/\nCOPY --from=other / "}
+	_, err := r.Ensure(t.Context(), b, nil)
+	if backends.CodeOf(err) != backends.CodeInvalidArgument || !strings.Contains(err.Error(), "use another base") || b.dockerfile != "" {
+		t.Errorf("the error is %v, and what was built\n%s", err, b.dockerfile)
+	}
+}
+
 func TestWhatABuilderGets(t *testing.T) {
 	r := full()
 	b := &withOptions{recorder: recorder{missing: r.Tag()}}
@@ -141,7 +157,7 @@ func TestOutputOfABuild(t *testing.T) {
 	var lines []string
 	_, err := r.Ensure(t.Context(), b, func(line string) { lines = append(lines, line) })
 	want := []string{
-		"building " + r.Tag(), "step 1/4: taking the base image b", "step 2/4: making its working directory", `step 3/4: running its setup command "first"`,
+		"building " + r.Tag(), "step 1/4: taking the base image b", "step 2/4: setting its working directory", `step 3/4: running its setup command "first"`,
 		"two", "lines", "done", "red xbell", "\ufffd", strings.Repeat("ž", 200) + "…", "Step 1/6 : FROM evil", "Step 4/6 : COPY x", "Step 9/6 : RUN x", "Step 99999999999999999999/6 : RUN x",
 		`step 4/4: running its setup command "second"`, "last",
 	}

@@ -1,8 +1,6 @@
 package runtimes_test
 
 import (
-	"archive/tar"
-	"bytes"
 	"os"
 	"slices"
 	"strings"
@@ -78,20 +76,7 @@ func TestProgramsOfNodePackagesAreFound(t *testing.T) {
 					text.WriteString(line)
 				}
 			}
-			var context bytes.Buffer
-			w := tar.NewWriter(&context)
-			if err := w.WriteHeader(&tar.Header{Name: "Dockerfile", Mode: 0o644, Size: int64(text.Len())}); err != nil {
-				t.Fatal(err)
-			}
-			if _, err := w.Write([]byte(text.String())); err != nil {
-				t.Fatal(err)
-			}
-			if err := w.Close(); err != nil {
-				t.Fatal(err)
-			}
-			if err := b.Build(t.Context(), r.Tag(), &context, map[string]string{runtimes.LabelName: r.Name}, func(string) {}); err != nil {
-				t.Fatal(err)
-			}
+			buildBase(t, b, r.Tag(), r.Name, text.String())
 			details, err := b.ImageInspect(t.Context(), r.Tag())
 			if err != nil {
 				t.Fatal(err)

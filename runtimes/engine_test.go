@@ -1,9 +1,12 @@
 package runtimes_test
 
 import (
+	"archive/tar"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"sync"
@@ -87,6 +90,50 @@ func TestBuildIsDoneOnceForEachDefinition(t *testing.T) {
 			t.Errorf("a base image that is there was pulled")
 		}
 	})
+}
+
+// TestWorkingDirectoryIsTheBasesUsers: setup commands run there as that user.
+func TestWorkingDirectoryIsTheBasesUsers(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, e *engines.Engine, b *engineBuilder) {
+		for user, want := range map[string]string{"1234": "1234", "1234:5678": "1234:5678", "daemon": "1:0", "daemon:mail": "1:8", "": "0:0"} {
+			base := unique(t, e, b, runtimes.Runtime{}).Name
+			baseRef := "localhost/mcpws-test/" + base + ":1"
+			text := "FROM " + e.Busybox + "\nRUN echo daemon:x:1:1::/:/bin/sh >>/etc/passwd && echo mail:x:8: >>/etc/group\n"
+			if user != "" {
+				text += "USER " + user + "\n"
+			}
+			buildBase(t, b, baseRef, base, text)
+			r := unique(t, e, b, runtimes.Runtime{Base: baseRef, WorkingDir: "/srv/a", Setup: []string{"id > who.txt"}})
+			ref, _ := ensure(t, b, r)
+			if got := runIn(t, e, ref, "stat", "-c", "%u:%g", "/srv/a", "/srv/a/who.txt"); !strings.HasPrefix(got, want) {
+				t.Errorf("with the user %q of the base, the working directory and what setup made there are of\n%s\nwant %s", user, got, want)
+			}
+			details, err := b.ImageInspect(t.Context(), ref)
+			if err != nil || details.Config.User != user || details.Config.WorkingDir != "/srv/a" {
+				t.Errorf("the image is of %+v, %v", details.Config, err)
+			}
+		}
+	})
+}
+
+// buildBase builds an image for runtimes to be built on, of the runtime called
+// name for whoever removes it.
+func buildBase(t *testing.T, b *engineBuilder, ref, name, text string) {
+	t.Helper()
+	var context bytes.Buffer
+	w := tar.NewWriter(&context)
+	if err := w.WriteHeader(&tar.Header{Name: "Dockerfile", Mode: 0o644, Size: int64(len(text))}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(w, text); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Build(t.Context(), ref, &context, map[string]string{runtimes.LabelName: name}, func(string) {}); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // TestNothingIsInjected: whatever stands in a value ends up in the image as it

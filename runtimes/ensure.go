@@ -93,7 +93,14 @@ func (r *Runtime) build(ctx context.Context, b Builder, tag string, progress fun
 		}
 		b = with.WithBuildOptions(options)
 	}
-	instructions := r.dockerfile(options.Args)
+	user, err := b.ImageUser(ctx, r.Base)
+	if err != nil {
+		return err
+	}
+	if user != "" && !userPattern.MatchString(user) {
+		return backends.Errorf(backends.CodeInvalidArgument, "build", "", "the base %s has the user %s, which is no user's name; use another base", r.Base, quoted(user))
+	}
+	instructions := r.dockerfile(options.Args, user)
 	context, err := archive(text(instructions))
 	if err != nil {
 		return err

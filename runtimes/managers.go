@@ -52,8 +52,10 @@ rm -rf "$scratch"`,
 		list:    func(p *Packages) *[]string { return &p.Npm },
 		pattern: npmPattern,
 		example: `"vite" or "@types/react@18"`,
+		// A container's user, who may be any, adds to what is installed.
 		script: `scratch=$(mktemp -d)
 npm_config_cache=$scratch npm install --no-audit --no-fund --no-update-notifier -- "$@"
+chmod -R a+rwX node_modules package*.json
 rm -rf "$scratch"`,
 	},
 }

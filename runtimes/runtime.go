@@ -6,12 +6,13 @@
 package runtimes
 
 import (
+	"cmp"
 	"context"
 	"io"
 )
 
-// DefaultWorkingDir is where commands start in a runtime that is built and
-// names no other directory.
+// DefaultWorkingDir is where commands start in a runtime that names no other
+// directory.
 const DefaultWorkingDir = "/workspace"
 
 // Labels of the images that are built.
@@ -37,8 +38,7 @@ type Runtime struct {
 	// Env is set while a runtime is built and stays in the image that is built.
 	// Who runs a ready Image sets it on the container.
 	Env map[string]string
-	// WorkingDir is absolute. When it is empty a built runtime has
-	// [DefaultWorkingDir], and for a ready image whoever runs it decides.
+	// WorkingDir is absolute; empty is [DefaultWorkingDir].
 	WorkingDir string
 	// BuildArgs are environment variables of the build alone, such as the
 	// address of a package index or a proxy. Nothing of this process's own
@@ -75,13 +75,17 @@ type BuildOptions struct {
 type Builder interface {
 	// HasImage tells whether the engine has the image. It pulls nothing.
 	HasImage(ctx context.Context, ref string) (bool, error)
+	// ImageUser is the user that an image's commands run as, as it says: "" for
+	// root, a name or a number, with ":" and a group or without. The engine has
+	// the image.
+	ImageUser(ctx context.Context, ref string) (string, error)
 	// Pull fetches an image. Progress gets a line at a time.
 	Pull(ctx context.Context, ref string, progress func(string)) error
-	// Build builds the Dockerfile at the top of a tar, pulls no newer base
-	// image, and tags the result once all of it has been built. Progress gets
-	// the engine's output in order, at least a line at a time, with or without
-	// line ends, and not after Build has returned. A build that fails or is
-	// cancelled leaves no container and no tag behind.
+	// Build builds the Dockerfile at the top of a tar, which is the build
+	// context, pulls no newer base image, and tags the result once all of it has
+	// been built. Progress gets the engine's output in order, at least a line at a
+	// time, with or without line ends, and not after Build has returned. A build
+	// that fails or is cancelled leaves no container and no tag behind.
 	Build(ctx context.Context, tag string, context io.Reader, labels map[string]string, progress func(string)) error
 }
 
@@ -98,14 +102,8 @@ type OptionBuilder interface {
 // whatever a registry answers under that name is somebody else's.
 func (r *Runtime) IsBuilt() bool { return r.Base != "" }
 
-// Dir is the directory where commands start: WorkingDir, for a built runtime
-// that names none [DefaultWorkingDir], and "" where whoever runs it decides.
-func (r *Runtime) Dir() string {
-	if r.WorkingDir == "" && r.IsBuilt() {
-		return DefaultWorkingDir
-	}
-	return r.WorkingDir
-}
+// Dir is the directory where commands start.
+func (r *Runtime) Dir() string { return cmp.Or(r.WorkingDir, DefaultWorkingDir) }
 
 // buildOptions are those of this runtime over those of all builds.
 func (r *Runtime) buildOptions() BuildOptions {

@@ -18,13 +18,17 @@ import (
 const settleLimit = 30 * time.Second
 
 // Attach opens a workspace, starting its container when it does not run. One
-// that is paused is CodeUnavailable, with how to go on.
+// that is paused is CodeUnavailable, with how to go on; one that was made without
+// what Options ask for is CodeInvalidArgument.
 func (b *Backend) Attach(ctx context.Context, ref backends.Ref) (backends.Workspace, error) {
 	info, err := b.find(ctx, "attach", ref)
 	if err == nil {
+		if err := b.checkAsked(ctx, "attach", "leave the flag out, or make another workspace with it, without --ref", info); err != nil {
+			return nil, err
+		}
 		ws, err2 := b.attach(ctx, "attach", info)
 		if !errors.Is(err2, errGone) {
-			return ws, err2
+			return ws, keepsMounts(err2, "make another workspace, without --ref")
 		}
 		err = err2
 	}
@@ -62,6 +66,7 @@ func (b *Backend) running(ctx context.Context, op string, info container.Inspect
 	name := strings.TrimPrefix(info.Name, "/")
 	deadline := time.Now().Add(settleLimit)
 	for starts := 0; ; {
+		var between bool
 		switch state := info.State; state.Status {
 		case "running":
 			return info, nil
@@ -71,20 +76,27 @@ func (b *Backend) running(ctx context.Context, op string, info container.Inspect
 			return info, backends.Errorf(backends.CodeUnavailable, op, "",
 				"the container %s is dead: %s could not remove it; remove it with %s rm -f %s", name, b.cfg.Differences.Engine, b.cfg.Differences.Command, name)
 		case "created", "configured", "initialized", "exited", "stopped":
-			if starts++; starts > 2 {
+			if starts == 2 {
 				return info, backends.Errorf(backends.CodeUnavailable, op, "",
 					"the container %s stops as soon as it is started (exit code %d%s)", name, state.ExitCode, because(state.Error))
 			}
 			if err := b.prepare(ctx, op, info); err != nil {
 				return info, err
 			}
-			if err := b.start(ctx, op, info.ID); err != nil && !errors.Is(err, errBetween) {
-				return info, err
+			err := b.start(ctx, op, info.ID)
+			if between = errors.Is(err, errBetween); !between {
+				if err != nil {
+					return info, err
+				}
+				starts++
 			}
 		default: // restarting, removing, stopping
+			between = true
+		}
+		if between {
 			if time.Now().After(deadline) {
 				return info, backends.Errorf(backends.CodeUnavailable, op, "", "the container %s has been %s for %v; see %s inspect %s",
-					name, state.Status, settleLimit, b.cfg.Differences.Command, name)
+					name, info.State.Status, settleLimit, b.cfg.Differences.Command, name)
 			}
 			if err := pause(ctx, pollInterval); err != nil {
 				return info, b.failed(ctx, op, "start "+name, err)
@@ -115,21 +127,26 @@ func (b *Backend) prepare(ctx context.Context, op string, info container.Inspect
 	if ran := info.State.StartedAt; ran != "" && !strings.HasPrefix(ran, "0001-") {
 		return nil
 	}
-	agent, err := b.agent(ctx, nil)
+	agent, err := b.agent(ctx, "", nil)
 	if err != nil {
 		return err
 	}
 	if made := info.Config.Labels[LabelGuest]; made != short(agent) {
 		complete, err := b.guestComplete(ctx, info.ID)
-		if err != nil || complete {
+		switch {
+		case err != nil:
 			return err
+		case complete:
+			return b.giveDir(ctx, info)
 		}
 		return backends.Errorf(backends.CodeUnavailable, op, "",
 			"another version of this program began to make the container %s and did not finish; remove it with mcp-workspace workspaces destroy %s",
 			strings.TrimPrefix(info.Name, "/"), b.ref(strings.TrimPrefix(info.Name, "/")))
 	}
-	_, err = b.fill(ctx, info.ID, info.Config.Image, agent)
-	return err
+	if _, err = b.fill(ctx, info.ID, info.Config.Image, agent); err != nil {
+		return err
+	}
+	return b.giveDir(ctx, info)
 }
 
 // errBetween means that a container could not be started because something else
@@ -156,20 +173,27 @@ func (b *Backend) start(ctx context.Context, op, id string) error {
 	return b.failed(ctx, op, "start the container", err)
 }
 
-// stateOf says in words why a container that does not answer does not, or "" when
-// it runs.
-func (b *Backend) stateOf(info container.InspectResponse) string {
+// stateOf says in words why a container that does not answer does not, and what to
+// do about one that has stopped, or "" when it runs.
+func (b *Backend) stateOf(info container.InspectResponse, mend string) string {
 	name := strings.TrimPrefix(info.Name, "/")
 	switch state := info.State; {
 	case state.Status == "paused":
 		return b.paused("", name).Error()
 	case state.Running && state.Status == "running":
 		return ""
-	case state.OOMKilled:
-		return fmt.Sprintf("the container %s has run out of memory and been stopped (exit code %d); the next call starts it again", name, state.ExitCode)
+	case outOfMemory(state):
+		return fmt.Sprintf("the container %s has been killed, perhaps for want of memory (exit code %d); %s", name, state.ExitCode, mend)
 	case state.Status == "exited" || state.Status == "stopped":
-		return fmt.Sprintf("the container %s has been stopped (exit code %d%s); the next call starts it again", name, state.ExitCode, because(state.Error))
+		return fmt.Sprintf("the container %s has been stopped (exit code %d%s); %s", name, state.ExitCode, because(state.Error), mend)
 	default:
 		return fmt.Sprintf("the container %s is %s", name, state.Status)
 	}
+}
+
+// outOfMemory tells whether a container may have been stopped for want of memory.
+// Engines tell that some process was killed for it, which can have been a
+// command's, long ago; one that did not end by SIGKILL was not stopped for that.
+func outOfMemory(state *container.State) bool {
+	return !state.Running && state.OOMKilled && state.ExitCode == 137
 }

@@ -3,6 +3,7 @@ package docker_test
 import (
 	"context"
 	"io"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -100,9 +101,16 @@ func testCallsInFlightEndWithWhatBecameOfTheContainer(t *testing.T, engine *engi
 		{
 			name: "agent killed",
 			harm: func(ctx context.Context, id string) error {
-				return killAgent(ctx, b, id)
+				return signalAgent(ctx, b, id, "KILL")
 			},
 			words: []string{"connection"},
+		},
+		{
+			name: "agent stopped",
+			harm: func(ctx context.Context, id string) error {
+				return signalAgent(ctx, b, id, "STOP")
+			},
+			words: []string{"stopped answering", "starts another agent"},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -140,11 +148,12 @@ func testCallsInFlightEndWithWhatBecameOfTheContainer(t *testing.T, engine *engi
 	}
 }
 
-// killAgent kills the agent's session in a container, and not process 1.
-func killAgent(ctx context.Context, b *docker.Backend, id string) error {
+// signalAgent sends a signal to the agent's session in a container, and not to
+// process 1.
+func signalAgent(ctx context.Context, b *docker.Backend, id, signal string) error {
 	exec, err := b.Engine().ContainerExecCreate(ctx, id, container.ExecOptions{
 		AttachStdout: true,
-		Cmd:          []string{"sh", "-c", `for p in /proc/[0-9]*; do case "$(tr '\0' ' ' <$p/cmdline 2>/dev/null)" in *guest" "serve*) kill -9 "${p#/proc/}";; esac; done`},
+		Cmd:          []string{"sh", "-c", `for p in /proc/[0-9]*; do case "$(tr '\0' ' ' <$p/cmdline 2>/dev/null)" in *guest" "serve*) kill -$0 "${p#/proc/}";; esac; done`, signal},
 	})
 	if err != nil {
 		return err
@@ -156,6 +165,57 @@ func killAgent(ctx context.Context, b *docker.Backend, id string) error {
 	defer attached.Close()
 	_, err = io.Copy(io.Discard, attached.Reader)
 	return err
+}
+
+func TestKilledAgentLeavesNoCommands(t *testing.T) { onBoth(t, testKilledAgentLeavesNoCommands) }
+
+func testKilledAgentLeavesNoCommands(t *testing.T, engine *engines.Engine) {
+	for name, flags := range map[string]docker.Flags{
+		"root":                        {},
+		"a user":                      {User: "1234:1234", Tmpfs: []string{"/workspace:mode=777"}},
+		"nothing writable":            {ReadOnly: true, Tmpfs: []string{"/workspace"}},
+		"no capabilities":             {CapDrop: []string{"ALL"}},
+		"a user without capabilities": {User: "1234", CapDrop: []string{"ALL"}, Tmpfs: []string{"/workspace:mode=777"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			options, err := flags.Parse()
+			if err != nil {
+				t.Fatal(err)
+			}
+			b := newBackend(t, engine, docker.Config{Options: options})
+			ws := create(t, b, backends.Spec{})
+			started, ended := make(chan struct{}), make(chan error, 1)
+			var once sync.Once
+			go func() {
+				_, err := ws.Run(t.Context(), backends.Command{
+					Script: `sh -c 'trap "" TERM HUP; sleep 301' & setsid sleep 302 & (sleep 303 | cat) & echo started; sleep 304; sleep 305`,
+					Output: func(backends.Stream, []byte) { once.Do(func() { close(started) }) }})
+				ended <- err
+			}()
+			<-started
+			if err := signalAgent(t.Context(), b, ws.Ref().ID, "KILL"); err != nil {
+				t.Fatal(err)
+			}
+			wantCode(t, "the call in flight", outcome(t, ended), backends.CodeUnavailable)
+			again, err := b.Attach(t.Context(), ws.Ref())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() {
+				if err := again.Close(); err != nil {
+					t.Error(err)
+				}
+			}()
+			sleeping := func() string {
+				return run(t, again, `for p in /proc/[0-9]*; do set -- $(tr '\0' ' ' <$p/cmdline 2>/dev/null); case "$1" in sleep) echo $2;; esac; done`)
+			}
+			for until := time.Now().Add(20 * time.Second); sleeping() != "302"; time.Sleep(20 * time.Millisecond) {
+				if time.Now().After(until) {
+					t.Fatalf("what sleeps yet is %q, and only what made a session of its own should", sleeping())
+				}
+			}
+		})
+	}
 }
 
 func TestAttachStartsWhatDoesNotRun(t *testing.T) { onBoth(t, testAttachStartsWhatDoesNotRun) }
@@ -265,6 +325,22 @@ func testAgentThatCannotStartIsExplained(t *testing.T, engine *engines.Engine) {
 	}
 	wantCode(t, "Attach", err, backends.CodeUnavailable, "--pids-limit")
 	t.Log(err)
+}
+
+func TestLowestLimitOfProcesses(t *testing.T) { onBoth(t, testLowestLimitOfProcesses) }
+
+func testLowestLimitOfProcesses(t *testing.T, engine *engines.Engine) {
+	options, err := docker.Flags{PidsLimit: strconv.Itoa(docker.MinPids)}.Parse()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := newBackend(t, engine, docker.Config{Options: options})
+	ws := create(t, b, backends.Spec{})
+	for range 20 {
+		if got := run(t, ws, "seq 100 | sort -n | tail -1"); got != "100" {
+			t.Fatalf("a command of three processes says %q", got)
+		}
+	}
 }
 
 func TestEmptiedVolumeIsFilledAgain(t *testing.T) { onBoth(t, testEmptiedVolumeIsFilledAgain) }

@@ -35,6 +35,7 @@ func (b *Backend) connect(ctx context.Context, info container.InspectResponse) (
 		}
 	}
 	if err != nil {
+		closedExecs.add(execID, time.Now())
 		return nil, errors.Join(setupError(ctx, info, setup.WorkingDir, err), client.Close())
 	}
 	return &workspace{Client: client, backend: b, container: info.ID, exec: execID, ref: b.ref(strings.TrimPrefix(info.Name, "/"))}, nil
@@ -51,7 +52,7 @@ func setupError(ctx context.Context, info container.InspectResponse, dir string,
 			Message: fmt.Sprintf("the guest agent in %s did not answer within %v; see whether the machine is overloaded", strings.TrimPrefix(info.Name, "/"), setupLimit)}
 	case errors.As(err, &e) && e.Code == backends.CodeNotDirectory:
 		return &backends.Error{Code: backends.CodeNotDirectory, Op: "open", Err: err,
-			Message: fmt.Sprintf("the working directory %s is a file in the image; use another --working-dir", dir)}
+			Message: fmt.Sprintf("the working directory %s is a file there; use another --working-dir", dir)}
 	default:
 		return err
 	}
@@ -59,10 +60,7 @@ func setupError(ctx context.Context, info container.InspectResponse, dir string,
 
 // setup is what a session in the container is like.
 func (b *Backend) setup(info container.InspectResponse) guest.Setup {
-	setup := guest.Setup{WorkingDir: b.cfg.WorkingDir}
-	if setup.WorkingDir == "" {
-		setup.WorkingDir = workingDir(info.Config.WorkingDir)
-	}
+	setup := guest.Setup{WorkingDir: b.startDir(info)}
 	if rt := b.cfg.Runtime; rt != nil && !rt.IsBuilt() {
 		for name, value := range rt.Env {
 			setup.Env = append(setup.Env, name+"="+value)
@@ -70,8 +68,17 @@ func (b *Backend) setup(info container.InspectResponse) guest.Setup {
 		slices.Sort(setup.Env)
 	}
 	setup.Env = append(setup.Env, b.cfg.Env...)
-	setup.Env = append(defaultEnv(append(slices.Clone(info.Config.Env), setup.Env...)), setup.Env...)
+	images := slices.DeleteFunc(slices.Clone(info.Config.Env), func(kv string) bool { return slices.Contains(b.cfg.Differences.AddsEnv, kv) })
+	setup.Env = append(defaultEnv(append(images, setup.Env...)), setup.Env...)
 	return setup
+}
+
+// startDir is where commands start in the container.
+func (b *Backend) startDir(info container.InspectResponse) string {
+	if b.cfg.WorkingDir != "" {
+		return b.cfg.WorkingDir
+	}
+	return workingDir(info.Config.WorkingDir)
 }
 
 // defaultEnv is the environment that makes commands behave without a terminal
@@ -88,6 +95,7 @@ func defaultEnv(have []string) []string {
 			env = append(env, name+"="+value)
 		}
 	}
+	add("TERM", "dumb")
 	add("PYTHONUNBUFFERED", "1")
 	add("NO_COLOR", "1")
 	add("PAGER", "cat")
@@ -191,21 +199,30 @@ const removedReason = "the workspace is gone: its container has been removed"
 
 // whyNot says why the container cannot be worked in, or "" when it runs.
 func (b *Backend) whyNot(ctx context.Context, id string) string {
+	info, reason := b.look(ctx, id)
+	if reason != "" {
+		return reason
+	}
+	return b.stateOf(info, "try again") // one that was new does not stay
+}
+
+// look describes a container, or says why it cannot be described.
+func (b *Backend) look(ctx context.Context, id string) (info container.InspectResponse, reason string) {
 	info, err := b.inspect(ctx, "open", id)
 	switch {
 	case errors.Is(err, errGone):
-		return removedReason
+		return info, removedReason
 	case err != nil:
-		return err.Error()
+		return info, err.Error()
 	default:
-		return b.stateOf(info)
+		return info, ""
 	}
 }
 
 // refilled puts the agent into the container's volume should it have been
 // emptied, and tells whether it did.
 func (b *Backend) refilled(ctx context.Context, info container.InspectResponse) bool {
-	agent, err := b.agent(ctx, nil)
+	agent, err := b.agent(ctx, "", nil)
 	if err != nil || info.Config.Labels[LabelGuest] != short(agent) {
 		return false
 	}

@@ -12,14 +12,13 @@ import (
 
 	"github.com/mcp-workspace/mcp-workspace/backends"
 	"github.com/mcp-workspace/mcp-workspace/backends/docker/pull"
-	"github.com/mcp-workspace/mcp-workspace/backends/guest/program"
 )
 
 // Create makes a container, or attaches to the one of spec.Name, pulling or
 // building the image when it is missing.
 //
-// Given up half way, a container without a name is removed in the background,
-// and one with a name is left for the next Create to finish. A container of that
+// Given up half way, a container without a name, or a temporary one, is removed in
+// the background, and another is left for the next Create to finish. A container of that
 // name that this program did not make, or made for another owner, is
 // CodePermission.
 func (b *Backend) Create(ctx context.Context, spec backends.Spec) (backends.Workspace, error) {
@@ -45,6 +44,9 @@ func (b *Backend) Create(ctx context.Context, spec backends.Spec) (backends.Work
 			}
 		}
 		ws, err := b.make(ctx, id, spec, progress.tell)
+		if err == nil && spec.Made != nil {
+			spec.Made()
+		}
 		if !nameTaken(err) && !errors.Is(err, errGone) {
 			return ws, err
 		}
@@ -73,23 +75,13 @@ func (b *Backend) adopt(ctx context.Context, id string, spec backends.Spec) (bac
 	if info.Config.Labels[LabelOwner] != spec.Owner {
 		return nil, backends.Errorf(backends.CodePermission, "create", "", "there is a workspace %s already that is not yours; use another --name", b.ref(id))
 	}
-	differs, err := b.weakerThanAsked(ctx, info)
-	if err != nil {
+	mend := fmt.Sprintf("leave the flag out, use another --name, or remove it first, with its files: mcp-workspace workspaces destroy %s", b.ref(id))
+	if err := b.checkAsked(ctx, "create", mend, info); err != nil {
 		return nil, err
 	}
-	if len(differs) > 0 {
-		return nil, backends.Errorf(backends.CodeInvalidArgument, "create", "",
-			"the workspace %s was made without %s, which a container cannot be given later; use another --name, or remove it first: mcp-workspace workspaces destroy %s",
-			b.ref(id), strings.Join(differs, ", "), b.ref(id))
-	}
-	if wanted := b.cfg.Image; wanted != "" && !b.cfg.AnyImage && b.cfg.Runtime == nil && info.Config.Image != wanted && !b.sameImage(info.Config.Image, wanted) {
-		b.log.Info("the workspace of this name was made from another image, which it keeps", "workspace", b.ref(id), "image", info.Config.Image, "wanted", wanted)
-	}
-	return b.attach(ctx, "create", info)
-}
-
-func (b *Backend) sameImage(have, wanted string) bool {
-	return b.cfg.Differences.LocalImages != "" && have == b.cfg.Differences.LocalImages+wanted
+	b.checkImage(info)
+	ws, err := b.attach(ctx, "create", info)
+	return ws, keepsMounts(err, fmt.Sprintf("another --name, or remove it first, with its files: mcp-workspace workspaces destroy %s", b.ref(id)))
 }
 
 // make makes a container and connects to it. It answers an error that nameTaken
@@ -102,7 +94,7 @@ func (b *Backend) make(ctx context.Context, id string, spec backends.Spec, progr
 	if err != nil {
 		return nil, err
 	}
-	agent, err := b.agent(ctx, progress)
+	agent, err := b.agent(ctx, image, progress)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +112,7 @@ func (b *Backend) make(ctx context.Context, id string, spec backends.Spec, progr
 	if err != nil {
 		return nil, b.failed(ctx, "create", fmt.Sprintf("create a container from %q", p.image), err)
 	}
-	ws, err := b.bringUpNew(ctx, made, p, agent)
+	ws, err := b.bringUp(ctx, made)
 	if err != nil {
 		return nil, b.abandon(ctx, made, spec, err)
 	}
@@ -129,8 +121,8 @@ func (b *Backend) make(ctx context.Context, id string, spec backends.Spec, progr
 
 // createContainer asks the engine for p's container. Engines finish what they
 // have begun when a client goes away, so the request is not cancelled: who gives
-// up leaves it to be finished in the background, where a container without a
-// name is removed again.
+// up leaves it to be finished in the background, where a container that does not
+// stay is removed again.
 func (b *Backend) createContainer(ctx context.Context, p plan) (id string, err error) {
 	config, host, err := b.describe(ctx, p)
 	if err != nil {
@@ -153,7 +145,7 @@ func (b *Backend) createContainer(ctx context.Context, p plan) (id string, err e
 		return r.id, r.err
 	case <-ctx.Done():
 		b.cleanUp(func(ctx context.Context) {
-			if r := <-done; r.err == nil && p.spec.Name == "" {
+			if r := <-done; r.err == nil && !stays(p.spec) {
 				b.discard(ctx, r.id, true)
 			}
 		})
@@ -174,46 +166,45 @@ func (b *Backend) createAs(ctx context.Context, config *container.Config, host *
 	}
 }
 
-// bringUpNew starts a container that has just been created and connects to it.
-func (b *Backend) bringUpNew(ctx context.Context, id string, p plan, agent program.Program) (backends.Workspace, error) {
-	if _, err := b.fill(ctx, id, p.image, agent); err != nil {
-		return nil, err
-	}
-	if err := b.start(ctx, "create", id); err != nil {
-		return nil, err
-	}
+// bringUp starts a container that has just been created and connects to it.
+// Somebody who asked for the same name may be doing so as well.
+func (b *Backend) bringUp(ctx context.Context, id string) (backends.Workspace, error) {
 	info, err := b.inspect(ctx, "create", id)
 	if err != nil {
 		return nil, err
 	}
-	ws, err := b.attach(ctx, "create", info) // starts it again should it have stopped at once
-	if err != nil && p.spec.Name != "" && ctx.Err() == nil {
-		var e *backends.Error
-		if errors.As(err, &e) && e.Code != backends.CodeUnavailable {
-			mended := *e
-			mended.Message += fmt.Sprintf("; the container exists now, so remove it before you try again with other flags: mcp-workspace workspaces destroy %s", b.ref(p.id))
-			return nil, &mended
-		}
-	}
-	return ws, err
+	return b.attach(ctx, "create", info)
 }
 
-// abandon leaves nothing of a creation that failed, or, of one with a name that
-// was given up or has been started, what the next one finds.
+// abandon leaves nothing of a creation that failed, so that the next one may have
+// other flags, or, of one with a name that was given up, what the next one finds.
+// A container that somebody else has found by its name and works in is left.
 func (b *Backend) abandon(ctx context.Context, id string, spec backends.Spec, cause error) error {
 	givenUp := ctx.Err() != nil
 	switch {
-	case spec.Name == "" && givenUp:
+	case !stays(spec) && givenUp:
 		b.cleanUp(func(ctx context.Context) { b.discard(ctx, id, true) })
 	case !givenUp:
-		// Without force, one that runs is left: by its name, somebody else may
-		// be using it already.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupLimit)
 		defer cancel()
-		b.discard(ctx, id, spec.Name == "")
+		b.discard(ctx, id, !stays(spec) || b.unused(ctx, id))
 	}
 	return cause
 }
+
+// unused tells whether it is known that nobody works in a container.
+func (b *Backend) unused(ctx context.Context, id string) bool {
+	info, err := b.inspect(ctx, "create", id)
+	if err != nil {
+		return false
+	}
+	inUse, err := b.inUse(ctx, info)
+	return err == nil && !inUse
+}
+
+// stays tells whether the next Create, or somebody else's, may find what this one
+// leaves half made.
+func stays(spec backends.Spec) bool { return spec.Name != "" && !spec.Temporary }
 
 // discard removes a container that nobody has used.
 func (b *Backend) discard(ctx context.Context, id string, force bool) {

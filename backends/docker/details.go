@@ -20,7 +20,7 @@ type Details struct {
 	ImageID     string // the image's digest on the engine
 	State       string // the engine's own word: running, exited, paused, …
 	ExitCode    int    // of one that has stopped
-	OutOfMemory bool   // it was stopped for want of memory
+	OutOfMemory bool   // it may have been stopped for want of memory
 	Started     time.Time
 	Finished    time.Time // zero while it runs
 	User        string    // "" is root
@@ -70,7 +70,7 @@ func (b *Backend) Inspect(ctx context.Context, ref backends.Ref) (Details, error
 		ContainerID: info.ID,
 		ImageID:     info.Image,
 		State:       info.State.Status,
-		OutOfMemory: info.State.OOMKilled,
+		OutOfMemory: outOfMemory(info.State),
 		Started:     when(info.State.StartedAt),
 		User:        info.Config.User,
 		Runtime:     info.HostConfig.Runtime,

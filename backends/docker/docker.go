@@ -5,13 +5,17 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"log/slog"
 	"path"
 	"regexp"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/distribution/reference"
+	"github.com/docker/docker/api/types/mount"
 	"github.com/docker/docker/client"
 
 	"github.com/mcp-workspace/mcp-workspace/backends"
@@ -100,9 +104,22 @@ type Differences struct {
 	// MakesSources tells that the engine makes a missing source of a bind mount
 	// an empty directory, where docker run --mount fails.
 	MakesSources bool
+	// BuildsGoOn tells that a build which is given up goes on, and holds its images,
+	// until the step that it is at has ended. Removing them by force frees them.
+	BuildsGoOn bool
+	// SplitsMounts tells that a comma ends a path in the engine's mounts.
+	SplitsMounts bool
 	// LacksRuntimes and LacksGPUs tell that the engine leaves --oci-runtime or
 	// --gpus unheeded without a word.
 	LacksRuntimes, LacksGPUs bool
+	// AddsEnv are variables, K=V, that the engine puts into the environment of
+	// every container, as if the image had them.
+	AddsEnv []string
+	// SlowVersion tells that the engine takes long to say its version.
+	SlowVersion bool
+	// HidesOwners tells that the engine shows what it reads of a container as if all
+	// were the container's user's.
+	HidesOwners bool
 	// KeepsIDs tells that a rootless engine can give the caller's uid the same
 	// number in the container (user namespace keep-id). Otherwise the caller is
 	// root there.
@@ -121,6 +138,7 @@ type Backend struct {
 	arch    string           // of the engine, once known
 	program *program.Program // the agent for arch, once loaded
 
+	told     sync.Map       // of which containers the log has heard that they are not what was asked
 	cleanups sync.WaitGroup // of creations that were given up
 }
 
@@ -148,29 +166,54 @@ func New(_ context.Context, cfg Config) (*Backend, error) {
 	if cfg.WorkingDir == "" && cfg.Runtime != nil {
 		cfg.WorkingDir = cfg.Runtime.Dir()
 	}
-	if cfg.WorkingDir != "" && (!path.IsAbs(cfg.WorkingDir) || slices.Contains([]byte(cfg.WorkingDir), 0)) {
-		return nil, backends.Errorf(backends.CodeInvalidArgument, "open", "",
-			"--working-dir %q is not an absolute path in the container; write one like /workspace", cfg.WorkingDir)
+	if err := cfg.Check(); err != nil {
+		return nil, err
 	}
 	if cfg.WorkingDir != "" {
 		cfg.WorkingDir = path.Clean(cfg.WorkingDir)
-		if covers(guestDir, cfg.WorkingDir) {
-			return nil, backends.Errorf(backends.CodeInvalidArgument, "open", "",
-				"--working-dir %s is in the directory of the guest agent, which is read-only; use another", cfg.WorkingDir)
-		}
-	}
-	if d := cfg.Differences; d.LacksRuntimes && cfg.Options.OCIRuntime != "" {
-		return nil, backends.Errorf(backends.CodeInvalidArgument, "open", "",
-			"--oci-runtime %s: %s's API takes no runtime for one container; set it in its containers.conf and leave the flag out, or use --backend docker", cfg.Options.OCIRuntime, d.Engine)
-	}
-	if d := cfg.Differences; d.LacksGPUs && len(cfg.Options.GPUs) > 0 {
-		return nil, backends.Errorf(backends.CodeInvalidArgument, "open", "",
-			"--gpus: %s's API gives containers no devices that way; use --backend docker", d.Engine)
 	}
 	for _, w := range cfg.Options.Warnings {
 		cfg.Logger.Warn(w)
 	}
 	return &Backend{cfg: cfg, engine: cfg.Client, log: cfg.Logger}, nil
+}
+
+// Check refuses what cannot work whatever the engine says. The error is
+// CodeInvalidArgument, and names the flag and the mend.
+func (c Config) Check() error {
+	wrong := func(format string, args ...any) error {
+		return backends.Errorf(backends.CodeInvalidArgument, "open", "", format, args...)
+	}
+	if dir := c.WorkingDir; dir != "" {
+		switch {
+		case !path.IsAbs(dir), strings.ContainsRune(dir, 0):
+			return wrong("--working-dir %q is not an absolute path in the container; write one like /workspace", dir)
+		case covers(guestDir, path.Clean(dir)):
+			return wrong("--working-dir %s is in the directory of the guest agent, which is read-only; use another", dir)
+		}
+	}
+	if err := CheckImage(c.Image); c.Image != "" && err != nil {
+		return wrong("--image %v", err)
+	}
+	commas := func(m mount.Mount) bool { return strings.Contains(m.Source+m.Target, ",") }
+	switch d := c.Differences; {
+	case d.SplitsMounts && slices.ContainsFunc(c.Options.Mounts, commas):
+		return wrong("--mount of a path with a comma cannot be used: %s's API ends it there; mount its parent, or use --backend docker", d.Engine)
+	case d.LacksRuntimes && c.Options.OCIRuntime != "":
+		return wrong("--oci-runtime %s cannot be used: %s's API takes no runtime for one container; set it in its containers.conf and leave the flag out, or use --backend docker",
+			c.Options.OCIRuntime, d.Engine)
+	case d.LacksGPUs && len(c.Options.GPUs) > 0:
+		return wrong("--gpus cannot be used: %s's API gives containers no devices that way; use --backend docker", d.Engine)
+	}
+	return nil
+}
+
+// CheckImage refuses what can be no image's name or id.
+func CheckImage(name string) error {
+	if _, err := reference.ParseAnyReference(name); err != nil {
+		return fmt.Errorf("%q is no image's name: %w; write one such as python:3.12-slim", name, err)
+	}
+	return nil
 }
 
 // Provider is the first part of this backend's refs.

@@ -177,11 +177,13 @@ func newBackend(t *testing.T, engine *engines.Engine, cfg docker.Config) *docker
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug}))
 	}
-	c, err := client.NewClientWithOpts(client.WithHost(engine.Host), client.WithAPIVersionNegotiation())
-	if err != nil {
-		t.Fatal(err)
+	if cfg.Client == nil {
+		c, err := client.NewClientWithOpts(client.WithHost(engine.Host), client.WithAPIVersionNegotiation())
+		if err != nil {
+			t.Fatal(err)
+		}
+		cfg.Client = c
 	}
-	cfg.Client = c
 	open := docker.New
 	if engine.Provider == podman.Provider {
 		open = podman.New

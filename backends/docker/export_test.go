@@ -2,6 +2,7 @@ package docker
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -47,7 +48,7 @@ func (b *Backend) User(ctx context.Context) (string, error) {
 
 // CreateOnly creates the container of spec and does no more.
 func (b *Backend) CreateOnly(ctx context.Context, spec backends.Spec) error {
-	agent, err := b.agent(ctx, nil)
+	agent, err := b.agent(ctx, "", nil)
 	if err != nil {
 		return err
 	}
@@ -55,9 +56,14 @@ func (b *Backend) CreateOnly(ctx context.Context, spec backends.Spec) error {
 	return err
 }
 
+// Abandon is the end of a creation that has failed.
+func (b *Backend) Abandon(ctx context.Context, ref backends.Ref, spec backends.Spec) error {
+	return b.abandon(ctx, ref.ID, spec, errors.New("failed"))
+}
+
 // GuestDigest is the part of the agent's digest that names are made of.
 func (b *Backend) GuestDigest(ctx context.Context) (string, error) {
-	agent, err := b.agent(ctx, nil)
+	agent, err := b.agent(ctx, "", nil)
 	if err != nil {
 		return "", err
 	}
@@ -69,4 +75,11 @@ func SetQuickLimit(t *testing.T, limit time.Duration) {
 	before := quickLimit
 	quickLimit = limit
 	t.Cleanup(func() { quickLimit = before })
+}
+
+// SetStaleHelper changes, for one test, when a helper is taken to be left over.
+func SetStaleHelper(t *testing.T, age time.Duration) {
+	before := staleHelper
+	staleHelper = age
+	t.Cleanup(func() { staleHelper = before })
 }

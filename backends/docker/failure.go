@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"regexp"
 	"strings"
 	"syscall"
 
@@ -41,7 +42,7 @@ func (b *Backend) failed(ctx context.Context, op, doing string, err error) error
 		return fail(backends.CodeUnavailable, "%s could not %s because its disk is full: %s; free some space there (%s system df)", engine, doing, words, b.cfg.Differences.Command)
 	}
 	for _, f := range flagFaults {
-		if contains(text, f.words) {
+		if f.says.MatchString(text) && (f.given == nil || f.given(b.cfg.Options)) {
 			return fail(backends.CodeInvalidArgument, "%s could not %s: %s; see %s", engine, doing, words, f.mend)
 		}
 	}
@@ -58,22 +59,29 @@ func (b *Backend) failed(ctx context.Context, op, doing string, err error) error
 // diskFull is how engines say so.
 var diskFull = []string{"no space left on device", "disk quota exceeded"}
 
-// flagFaults are what engines say when one of the user's flags is at fault, often
-// with a status that says otherwise. The mend completes "see".
+// flagFaults are what engines say, in lower case, when one of the user's flags is
+// at fault, often with a status that says otherwise. The mend completes "see".
+// Given, where there is one, tells whether the flag was given: the words may be
+// about the engine's own doing.
 var flagFaults = []struct {
-	words []string
+	says  *regexp.Regexp
 	mend  string
+	given func(Options) bool
 }{
-	{[]string{"could not find network", "unable to find network", "network not found", "no such network"}, "--network"},
-	{[]string{"bind source path does not exist", "statfs ", "mkdir /host_mnt"}, "--mount: the directory must exist where the engine runs"},
-	{[]string{"invalid mount", "invalid volume", "invalid specification", "duplicate mount point", "mount denied", "invalid bind mount"}, "--mount and --tmpfs"},
-	{[]string{"unable to find user", "no matching entries in passwd", "no matching entries in group", "unable to find group", "linux spec user", "no users found"}, "--user: the image's /etc/passwd and /etc/group know no such name"},
-	{[]string{"unknown or invalid runtime", "unknown runtime", "invalid runtime name", "runtime not found", "no such runtime", "default oci runtime", "default runtime"}, "--oci-runtime"},
-	{[]string{"could not select device driver", "unresolvable cdi device"}, "--gpus"},
-	{[]string{"minimum memory limit", "memory limit"}, "--memory"},
-	{[]string{"range of cpus", "cpu cfs"}, "--cpus"},
-	{[]string{"unknown capability", "invalid capability", "invalid capadd", "invalid capdrop", "capability not supported"}, "--cap-drop"},
-	{[]string{"invalid reference format", "repository name must be lowercase"}, "--image"},
+	{says: regexp.MustCompile(`could not find network|unable to find network|network (\S+ )?not found|no such network|share net namespace`), mend: "--network"},
+	{says: regexp.MustCompile(`no such container: `), mend: "--network", given: func(o Options) bool { return strings.HasPrefix(o.Network, "container:") }},
+	{says: regexp.MustCompile(`bind source path does not exist|statfs |mkdir /host_mnt`), mend: "--mount: the directory must exist where the engine runs"},
+	{says: regexp.MustCompile(`is not a shared (or slave )?mount`), mend: "--mount: mounts pass on what is mounted in them only where the source does"},
+	{says: regexp.MustCompile(`invalid mount|invalid volume|invalid specification|duplicate mount point|mount denied|invalid bind mount|invalid tmpfs option|volume plugin`), mend: "--mount and --tmpfs"},
+	{says: regexp.MustCompile(`error mounting`), mend: "--mount and --tmpfs", given: func(o Options) bool { return len(o.Mounts)+len(o.Binds)+len(o.Tmpfs) > 0 }},
+	{says: regexp.MustCompile(`unable to find user|no matching entries in passwd|no matching entries in group|unable to find group|linux spec user|no users found`), mend: "--user: the image's /etc/passwd and /etc/group know no such name"},
+	{says: regexp.MustCompile(`uids and gids must be`), mend: "--user"},
+	{says: regexp.MustCompile(`unknown or invalid runtime|unknown runtime|invalid runtime name|runtime not found|no such runtime|default oci runtime|default runtime`), mend: "--oci-runtime"},
+	{says: regexp.MustCompile(`could not select device driver|unresolvable cdi device`), mend: "--gpus"},
+	{says: regexp.MustCompile(`memory limit`), mend: "--memory"},
+	{says: regexp.MustCompile(`range of cpus|cpu cfs|cpu\.cfs_quota_us|cpu\.max`), mend: "--cpus"},
+	{says: regexp.MustCompile(`unknown capability|invalid capability|invalid capadd|invalid capdrop|capability not supported`), mend: "--cap-drop"},
+	{says: regexp.MustCompile(`invalid reference format|repository name must be lowercase`), mend: "--image"},
 }
 
 func contains(text string, any []string) bool {

@@ -31,6 +31,15 @@ func (b *Backend) HasImage(ctx context.Context, ref string) (bool, error) {
 	}
 }
 
+// ImageUser implements [runtimes.Builder].
+func (b *Backend) ImageUser(ctx context.Context, ref string) (string, error) {
+	have, err := within(ctx, quickLimit, func(ctx context.Context) (image.InspectResponse, error) { return b.engine.ImageInspect(ctx, ref) })
+	if err != nil || have.Config == nil {
+		return "", b.failed(ctx, "image", "describe the image "+ref, err)
+	}
+	return have.Config.User, nil
+}
+
 // Pull fetches an image from its registry. Progress may be nil.
 func (b *Backend) Pull(ctx context.Context, ref string, progress func(string)) error {
 	if progress == nil {
@@ -65,6 +74,10 @@ var _ runtimes.OptionBuilder = (*Backend)(nil)
 
 // build has no limit of its own: what a build does takes as long as it takes.
 func (b *Backend) build(ctx context.Context, o runtimes.BuildOptions, tag string, tar io.Reader, labels map[string]string, progress func(string)) error {
+	before, err := b.imageIDs(ctx)
+	if err != nil {
+		return b.failed(ctx, "build", "list its images", err)
+	}
 	args := map[string]*string{}
 	for name, value := range o.Args {
 		args[name] = &value
@@ -78,7 +91,17 @@ func (b *Backend) build(ctx context.Context, o runtimes.BuildOptions, tag string
 		return b.failed(ctx, "build", "build "+tag, err)
 	}
 	defer response.Body.Close()
-	return b.failed(ctx, "build", "build "+tag, followBuild(response.Body, progress))
+	var made steps
+	err = followBuild(response.Body, func(line string) {
+		made.hear(line)
+		if progress != nil {
+			progress(line)
+		}
+	})
+	if err != nil {
+		b.removeSteps(ctx, made.ids, before)
+	}
+	return b.failed(ctx, "build", "build "+tag, err)
 }
 
 // maxBuildLine bounds a line of a build, in bytes; the rest of it makes others.
@@ -88,7 +111,7 @@ const maxBuildLine = 4096
 func followBuild(r io.Reader, progress func(string)) error {
 	var line strings.Builder
 	flush := func() {
-		if line.Len() > 0 && progress != nil {
+		if line.Len() > 0 {
 			progress(line.String())
 		}
 		line.Reset()
@@ -113,7 +136,7 @@ func followBuild(r io.Reader, progress func(string)) error {
 				flush()
 			}
 		}
-		if m.Status != "" && progress != nil {
+		if m.Status != "" {
 			flush()
 			progress(m.Status)
 		}

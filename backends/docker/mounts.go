@@ -1,6 +1,7 @@
 package docker
 
 import (
+	"encoding/csv"
 	"errors"
 	"io/fs"
 	"os"
@@ -20,6 +21,13 @@ const mountForms = "type=bind,src=DIR,dst=/PATH or DIR:/PATH[:ro]"
 // longForm tells --mount's form from --volume's.
 var longForm = regexp.MustCompile(`(?i)(^|,)"?(type|src|source|dst|destination|target)=`)
 
+// volumeName is what engines call volumes.
+var volumeName = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9_.-]*$`)
+
+// driveForm is how directories of Windows begin; no volume has a name of one
+// letter.
+var driveForm = regexp.MustCompile(`^[a-zA-Z]:[\\/]`)
+
 func (f Flags) mounts(o *Options) error {
 	for _, value := range f.Mounts {
 		var m mount.Mount
@@ -33,7 +41,7 @@ func (f Flags) mounts(o *Options) error {
 		if err != nil {
 			return err
 		}
-		if err := checkMount(value, &m, o); err != nil {
+		if err := f.checkMount(value, &m, o); err != nil {
 			return err
 		}
 		if relabel != "" && m.Type == mount.TypeBind {
@@ -46,17 +54,47 @@ func (f Flags) mounts(o *Options) error {
 }
 
 func parseLong(value string) (mount.Mount, error) {
+	wrong := func(why, write string) (mount.Mount, error) {
+		return mount.Mount{}, flagError("--mount", value, why, write)
+	}
+	rest, source, err := cutSource(value)
+	if err != nil {
+		return wrong(err.Error(), mountForms)
+	}
 	var parsed opts.MountOpt
-	if err := parsed.Set(value); err != nil {
-		return mount.Mount{}, flagError("--mount", value, err.Error(), mountForms)
+	if err := parsed.Set(rest); err != nil {
+		return wrong(err.Error(), mountForms)
 	}
 	m := parsed.Value()[0]
+	m.Source = source
 	switch m.Type {
-	case mount.TypeBind, mount.TypeVolume, mount.TypeTmpfs, mount.TypeImage:
+	case mount.TypeBind, mount.TypeVolume, mount.TypeTmpfs:
 		return m, nil
 	default:
-		return mount.Mount{}, flagError("--mount", value, "no mount of type "+string(m.Type)+" is known", "type=bind, type=volume or type=tmpfs")
+		return wrong("no mount of type "+string(m.Type)+" is known", "type=bind, type=volume or type=tmpfs")
 	}
+}
+
+// cutSource takes the source out of --mount's form: the parser of the rest takes
+// some relative ones from the current directory, which [Flags.absolute] decides.
+func cutSource(value string) (rest, source string, err error) {
+	fields, err := csv.NewReader(strings.NewReader(value)).Read()
+	if err != nil {
+		return "", "", err
+	}
+	for i, field := range fields {
+		key, text, ok := strings.Cut(field, "=")
+		if key = strings.ToLower(key); ok && (key == "src" || key == "source") {
+			fields[i], source = key+"=", text
+		}
+	}
+	var written strings.Builder
+	w := csv.NewWriter(&written)
+	if err := w.Write(fields); err != nil {
+		return "", "", err
+	}
+	w.Flush()
+	return written.String(), source, w.Error()
 }
 
 // parseShort reads --volume's form. Options that only that form has are answered
@@ -66,7 +104,7 @@ func parseShort(value string) (m mount.Mount, relabel string, err error) {
 		return mount.Mount{}, "", flagError("--mount", value, why, mountForms)
 	}
 	rest, drive := value, ""
-	if len(rest) > 2 && rest[1] == ':' && (rest[2] == '\\' || rest[2] == '/') && !strings.HasPrefix(rest, "/") && !strings.HasPrefix(rest, ".") {
+	if driveForm.MatchString(rest) {
 		drive, rest = rest[:2], rest[2:] // C:\dir
 	}
 	parts := strings.Split(rest, ":")
@@ -82,13 +120,7 @@ func parseShort(value string) (m mount.Mount, relabel string, err error) {
 	m = mount.Mount{Type: mount.TypeVolume, Source: parts[0], Target: parts[1]}
 	switch source := m.Source; {
 	case source == "":
-	case source == "~" || strings.HasPrefix(source, "~/"): // no shell has seen it
-		home, err := os.UserHomeDir()
-		if err != nil {
-			return wrong("your home directory is not known")
-		}
-		m.Type, m.Source = mount.TypeBind, filepath.Join(home, source[1:])
-	case strings.HasPrefix(source, ".") || filepath.IsAbs(source) || drive != "" || strings.HasPrefix(source, "/"):
+	case strings.HasPrefix(source, ".") || source == "~" || strings.HasPrefix(source, "~/") || filepath.IsAbs(source) || drive != "" || strings.HasPrefix(source, "/"):
 		m.Type = mount.TypeBind
 	case strings.ContainsAny(source, `/\`):
 		return wrong("is " + source + " a directory or a volume? A volume's name has no slash, a directory starts with / or ./")
@@ -120,25 +152,20 @@ func parseShort(value string) (m mount.Mount, relabel string, err error) {
 }
 
 // checkMount refuses what cannot work, makes sources absolute, and warns.
-func checkMount(value string, m *mount.Mount, o *Options) error {
-	if !path.IsAbs(m.Target) {
-		return flagError("--mount", value, "the path in the container must be absolute", mountForms)
-	}
-	if covers(path.Clean(m.Target), guestDir) || covers(guestDir, path.Clean(m.Target)) {
-		return flagError("--mount", value, guestDir+" is the guest agent's, and nothing can be mounted over it", "another path in the container")
+func (f Flags) checkMount(value string, m *mount.Mount, o *Options) error {
+	if err := checkTarget("--mount", value, m.Target, mountForms); err != nil {
+		return err
 	}
 	switch m.Type {
 	case mount.TypeBind:
 		if m.Source == "" {
 			return flagError("--mount", value, "a bind mount needs a source", mountForms)
 		}
-		if !path.IsAbs(m.Source) { // on another machine, a path of this one would be no better
-			abs, err := filepath.Abs(m.Source)
-			if err != nil {
-				return backends.Errorf(backends.CodeInvalidArgument, "flags", "", "--mount %q: %v; write an absolute source", value, err)
-			}
-			m.Source = abs
+		source, err := f.absolute(value, m.Source)
+		if err != nil {
+			return err
 		}
+		m.Source = source
 		if path.Clean(m.Source) == "/" {
 			o.Warnings = append(o.Warnings, "--mount "+value+" gives commands all files of the machine that the engine runs on")
 		}
@@ -146,11 +173,88 @@ func checkMount(value string, m *mount.Mount, o *Options) error {
 			o.Warnings = append(o.Warnings, "--mount "+value+" gives commands the engine's socket, and with it the machine that the engine runs on")
 		}
 	case mount.TypeVolume:
+		if m.Source != "" && !volumeName.MatchString(m.Source) {
+			return flagError("--mount", value, m.Source+" is no volume's name", "letters, digits and _.- for a volume, or type=bind for a directory")
+		}
 		if strings.HasPrefix(m.Source, volumePrefix) {
 			return flagError("--mount", value, "volumes named "+volumePrefix+"… hold the guest agent", "another volume")
 		}
 	}
 	return nil
+}
+
+// checkTarget refuses a path in the container where nothing can be mounted.
+// Podman would mount over the root, and prepare the new one in the user's own
+// directory.
+func checkTarget(flag, value, target, write string) error {
+	if !path.IsAbs(target) {
+		return flagError(flag, value, "the path in the container must be absolute", write)
+	}
+	switch target = path.Clean(target); {
+	case target == "/":
+		return flagError(flag, value, "the root is the image's, and nothing can be mounted over it", "another path in the container, such as /workspace")
+	case covers(target, guestDir), covers(guestDir, target):
+		return flagError(flag, value, guestDir+" is the guest agent's, and nothing can be mounted over it", "another path in the container")
+	}
+	return nil
+}
+
+// absolute is the source of a bind mount for the engine. (For one on another
+// machine, a relative path would be no better.) A client's configuration is read
+// in whatever directory the client starts programs in, mostly the root: what is
+// relative there is not what its user meant, and could be all they have.
+func (f Flags) absolute(value, source string) (string, error) {
+	if path.IsAbs(source) || filepath.IsAbs(source) {
+		return source, nil
+	}
+	wrong := func(why string) (string, error) {
+		return "", flagError("--mount", value, why, "the absolute path of the directory that you mean")
+	}
+	home, homeErr := os.UserHomeDir()
+	if source == "~" || strings.HasPrefix(source, "~/") { // no shell has seen it
+		if homeErr != nil {
+			return wrong("your home directory is not known")
+		}
+		return filepath.Join(home, source[1:]), nil
+	}
+	dir := f.Dir
+	if dir == "" {
+		current, err := os.Getwd()
+		if err != nil {
+			return wrong("its source is relative, and the current directory is not known")
+		}
+		if isRoot(current) {
+			return wrong("its source is relative, and this program was started in " + current + ", as desktop clients do")
+		}
+		dir = current
+	}
+	abs := filepath.Join(dir, source)
+	switch {
+	case isRoot(abs):
+		return wrong("its source is relative and comes out as " + abs + ", which is the whole machine")
+	case homeErr == nil && holds(abs, home):
+		return wrong("its source is relative and comes out as " + abs + ", with your whole home directory")
+	}
+	return abs, nil
+}
+
+func isRoot(dir string) bool {
+	dir = resolved(dir)
+	return filepath.Dir(dir) == dir
+}
+
+// holds tells whether dir is below top, or is top.
+func holds(top, dir string) bool {
+	rel, err := filepath.Rel(resolved(top), resolved(dir))
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// resolved is dir without symlinks, as far as can be seen.
+func resolved(dir string) string {
+	if found, err := filepath.EvalSymlinks(dir); err == nil {
+		return found
+	}
+	return filepath.Clean(dir)
 }
 
 // checkSources refuses a bind mount whose source is missing where the engine
@@ -182,22 +286,18 @@ func (b *Backend) checkSources() error {
 func (f Flags) tmpfs(o *Options) error {
 	for _, value := range f.Tmpfs {
 		dir, options, _ := strings.Cut(value, ":")
-		if !path.IsAbs(dir) {
-			return flagError("--tmpfs", value, "the path in the container must be absolute", "/PATH or /PATH:size=64m,exec")
-		}
-		if covers(path.Clean(dir), guestDir) || covers(guestDir, path.Clean(dir)) {
-			return flagError("--tmpfs", value, guestDir+" is the guest agent's, and nothing can be mounted over it", "another path")
+		if err := checkTarget("--tmpfs", value, dir, "/PATH or /PATH:size=64m,exec"); err != nil {
+			return err
 		}
 		if o.Tmpfs == nil {
 			o.Tmpfs = map[string]string{}
 		}
-		o.Tmpfs[dir] = options
+		o.Tmpfs[path.Clean(dir)] = options
 	}
 	return nil
 }
 
 // covers tells whether the clean path dir is below, or is, the clean path top.
-// The root covers nothing here: engines refuse it in their own words.
 func covers(top, dir string) bool {
-	return dir == top || top != "/" && strings.HasPrefix(dir, top+"/")
+	return dir == top || strings.HasPrefix(dir, strings.TrimSuffix(top, "/")+"/")
 }

@@ -57,8 +57,15 @@ func (b *Backend) InUse(ctx context.Context, ref backends.Ref) (bool, error) {
 	if errors.Is(err, errGone) {
 		return false, nil
 	}
-	if err != nil || !info.State.Running {
+	if err != nil {
 		return false, err
+	}
+	return b.inUse(ctx, info)
+}
+
+func (b *Backend) inUse(ctx context.Context, info container.InspectResponse) (bool, error) {
+	if !info.State.Running {
+		return false, nil
 	}
 	// Podman goes on listing processes that have ended, the newest last.
 	for _, id := range slices.Backward(info.ExecIDs) {
@@ -71,7 +78,7 @@ func (b *Backend) InUse(ctx context.Context, ref backends.Ref) (bool, error) {
 		switch {
 		case err != nil && ctx.Err() == nil && isGone(err):
 		case err != nil:
-			return false, b.failed(ctx, "look", "describe what runs in "+ref.ID, err)
+			return false, b.failed(ctx, "look", "describe what runs in "+strings.TrimPrefix(info.Name, "/"), err)
 		case exec.Running:
 			return true, nil
 		}

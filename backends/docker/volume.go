@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"runtime"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -12,6 +13,7 @@ import (
 	cerrdefs "github.com/containerd/errdefs"
 	"github.com/docker/docker/api/types"
 	"github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/api/types/image"
 	"github.com/docker/docker/api/types/mount"
 
 	"github.com/mcp-workspace/mcp-workspace/backends"
@@ -34,8 +36,8 @@ const (
 )
 
 // staleHelper is the age from which a helper is taken to be left over. Filling
-// takes milliseconds, over a slow connection seconds.
-const staleHelper = time.Minute
+// takes milliseconds, over a slow connection seconds. A test changes it.
+var staleHelper = time.Minute
 
 // pollInterval is how often something is looked at that engines have no event
 // for in common.
@@ -51,8 +53,9 @@ func guestMount(digest string, readOnly bool) mount.Mount {
 }
 
 // agent loads the agent for the engine's architecture: it is static and makes
-// system calls only, so the kernel decides, whatever the image is made for.
-func (b *Backend) agent(ctx context.Context, progress func(string)) (program.Program, error) {
+// system calls only, so the kernel decides, whatever the image is made for. The
+// name of an image that the engine is expected to have may save it a question.
+func (b *Backend) agent(ctx context.Context, imageName string, progress func(string)) (program.Program, error) {
 	b.mu.Lock()
 	arch, loaded := b.arch, b.program
 	b.mu.Unlock()
@@ -60,15 +63,10 @@ func (b *Backend) agent(ctx context.Context, progress func(string)) (program.Pro
 		return *loaded, nil
 	}
 	if arch == "" {
-		v, err := within(ctx, quickLimit, func(ctx context.Context) (types.Version, error) { return b.engine.ServerVersion(ctx) })
-		if err != nil {
-			return program.Program{}, b.failed(ctx, "open", "say its version", err)
+		var err error
+		if arch, err = b.architecture(ctx, imageName); err != nil {
+			return program.Program{}, err
 		}
-		if v.Os != "linux" {
-			return program.Program{}, backends.Errorf(backends.CodeUnsupported, "open", "",
-				"%s runs %s containers; switch it to Linux containers", b.cfg.Differences.Engine, v.Os)
-		}
-		arch = v.Arch
 	}
 	p, err := program.Load(ctx, program.Options{Path: b.cfg.GuestPath, Arch: arch, Progress: progress})
 	if err != nil {
@@ -78,6 +76,27 @@ func (b *Backend) agent(ctx context.Context, progress func(string)) (program.Pro
 	defer b.mu.Unlock()
 	b.arch, b.program = arch, &p
 	return p, nil
+}
+
+// architecture is that of the engine's machine, as Go names it.
+func (b *Backend) architecture(ctx context.Context, imageName string) (string, error) {
+	if b.cfg.Differences.SlowVersion && imageName != "" && strings.HasPrefix(b.engine.DaemonHost(), "unix://") {
+		// At a socket of this machine an image of its architecture says enough. (A
+		// socket may also be another machine's, forwarded.)
+		have, err := within(ctx, quickLimit, func(ctx context.Context) (image.InspectResponse, error) { return b.engine.ImageInspect(ctx, imageName) })
+		if err == nil && have.Os == "linux" && have.Architecture == runtime.GOARCH {
+			return have.Architecture, nil
+		}
+	}
+	v, err := within(ctx, quickLimit, func(ctx context.Context) (types.Version, error) { return b.engine.ServerVersion(ctx) })
+	if err != nil {
+		return "", b.failed(ctx, "open", "say its version", err)
+	}
+	if v.Os != "linux" {
+		return "", backends.Errorf(backends.CodeUnsupported, "open", "",
+			"%s runs %s containers; switch it to Linux containers", b.cfg.Differences.Engine, v.Os)
+	}
+	return v.Arch, nil
 }
 
 // short is the part of a digest that names are made of.
@@ -215,8 +234,11 @@ func agentArchive(agent program.Program) (*bytes.Buffer, error) {
 }
 
 // awaitHelper waits until the helper that somebody else made is gone, and removes
-// it when it is left over.
+// it when it is left over: when it is old, or, since clocks are set back, has been
+// waited for so long.
 func (b *Backend) awaitHelper(ctx context.Context, name string) error {
+	var seen string // the id of the one that is waited for
+	var since time.Time
 	for {
 		info, err := b.inspect(ctx, "open", name)
 		switch {
@@ -228,8 +250,11 @@ func (b *Backend) awaitHelper(ctx context.Context, name string) error {
 			return backends.Errorf(backends.CodeUnavailable, "open", "",
 				"a container %s is in the way that this program did not make; rename or remove it", name)
 		}
+		if info.ID != seen {
+			seen, since = info.ID, time.Now()
+		}
 		created, err := time.Parse(time.RFC3339Nano, info.Created)
-		if err != nil || b.age(ctx, created) > staleHelper {
+		if err != nil || time.Since(since) > staleHelper || b.age(ctx, created) > staleHelper {
 			// By its id: by now another one may have the name.
 			err := doWithin(ctx, heavyLimit, func(ctx context.Context) error {
 				return b.engine.ContainerRemove(ctx, info.ID, removeHelper)

@@ -1,9 +1,19 @@
 package docker_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"strconv"
+	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/filters"
@@ -104,6 +114,62 @@ func testHelperOfSomebodyElseIsWaitedFor(t *testing.T, engine *engines.Engine) {
 	if err := <-done; err != nil {
 		t.Errorf("Create: %v", err)
 	}
+}
+
+// A helper that was left over before the engine's clock was set back seems to be
+// from the future, and is not waited for until then.
+func TestHelperFromTheFutureIsRemoved(t *testing.T) {
+	onBoth(t, testHelperFromTheFutureIsRemoved)
+}
+
+func testHelperFromTheFutureIsRemoved(t *testing.T, engine *engines.Engine) {
+	docker.SetStaleHelper(t, 2*time.Second)
+	b, digest := withOwnAgent(t, yearBefore(t, engine), engine.Busybox)
+	_, err := b.Engine().ContainerCreate(t.Context(), &container.Config{Image: engine.Busybox, Cmd: []string{"/bin/sh"}, Labels: map[string]string{docker.LabelHelper: "true"}},
+		&container.HostConfig{NetworkMode: "none"}, nil, nil, docker.HelperPrefix+digest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := run(t, create(t, b, backends.Spec{}), "echo works"); got != "works" {
+		t.Errorf("a command says %q", got)
+	}
+	if n := helpers(t, b, digest); n != 0 {
+		t.Errorf("%d containers that fill the volume are left", n)
+	}
+}
+
+// yearBefore is an engine whose clock is a year behind those that made what is
+// there.
+func yearBefore(t *testing.T, engine *engines.Engine) *engines.Engine {
+	t.Helper()
+	proxy := &httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.Out.URL.Scheme, r.Out.URL.Host = "http", "engine"
+		},
+		Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "unix", strings.TrimPrefix(engine.Host, "unix://"))
+		}},
+		ModifyResponse: func(r *http.Response) error {
+			if !strings.HasSuffix(r.Request.URL.Path, "/info") {
+				return nil
+			}
+			defer r.Body.Close()
+			var info map[string]any
+			if err := json.NewDecoder(r.Body).Decode(&info); err != nil {
+				return err
+			}
+			info["SystemTime"] = time.Now().AddDate(-1, 0, 0).Format(time.RFC3339Nano)
+			data, err := json.Marshal(info)
+			r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(data)), int64(len(data))
+			r.Header.Set("Content-Length", strconv.Itoa(len(data)))
+			return err
+		},
+	}
+	server := httptest.NewServer(proxy)
+	t.Cleanup(server.Close)
+	slow := *engine
+	slow.Host = "tcp://" + server.Listener.Addr().String()
+	return &slow
 }
 
 func TestContainerInTheHelpersPlaceIsLeftAlone(t *testing.T) {

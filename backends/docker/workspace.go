@@ -66,28 +66,31 @@ func (w *workspace) explain(err error) error {
 	return &explained
 }
 
+// explained is call with its failure explained.
+func explained[Request, Result any](ctx context.Context, w *workspace, call func(context.Context, Request) (Result, error), req Request) (Result, error) {
+	res, err := call(ctx, req)
+	return res, w.explain(err)
+}
+
 // becameOf says what has become of a container whose session has just ended, or
 // "" when it goes on. The session may have ended because the container is about
 // to, and it may stop because it is about to be removed.
 func (b *Backend) becameOf(ctx context.Context, id string) string {
 	deadline := time.Now().Add(noticeLimit)
 	for stopped := 0; ; {
-		info, err := b.inspect(ctx, "open", id)
-		switch {
-		case errors.Is(err, errGone):
-			return removedReason
-		case err != nil:
-			return err.Error()
+		info, reason := b.look(ctx, id)
+		if reason != "" {
+			return reason
 		}
 		switch info.State.Status {
 		case "running", "removing", "stopping":
 		case "exited", "stopped":
 			stopped++
 		default:
-			return b.stateOf(info)
+			return b.stateOf(info, "the next call starts it again")
 		}
 		if stopped > 4 || time.Now().After(deadline) || pause(ctx, pollInterval) != nil {
-			return b.stateOf(info)
+			return b.stateOf(info, "the next call starts it again")
 		}
 	}
 }
@@ -101,26 +104,22 @@ func (w *workspace) Close() error {
 
 // Resolve implements [backends.Workspace].
 func (w *workspace) Resolve(ctx context.Context, path string) (backends.Resolution, error) {
-	res, err := w.Client.Resolve(ctx, path)
-	return res, w.explain(err)
+	return explained(ctx, w, w.Client.Resolve, path)
 }
 
 // Stat implements [backends.Workspace].
 func (w *workspace) Stat(ctx context.Context, path string) (backends.FileInfo, error) {
-	res, err := w.Client.Stat(ctx, path)
-	return res, w.explain(err)
+	return explained(ctx, w, w.Client.Stat, path)
 }
 
 // List implements [backends.Workspace].
 func (w *workspace) List(ctx context.Context, req backends.ListRequest) (backends.ListResult, error) {
-	res, err := w.Client.List(ctx, req)
-	return res, w.explain(err)
+	return explained(ctx, w, w.Client.List, req)
 }
 
 // Read implements [backends.Workspace].
 func (w *workspace) Read(ctx context.Context, req backends.ReadRequest) (backends.ReadResult, error) {
-	res, err := w.Client.Read(ctx, req)
-	return res, w.explain(err)
+	return explained(ctx, w, w.Client.Read, req)
 }
 
 // Open implements [backends.Workspace].
@@ -131,32 +130,27 @@ func (w *workspace) Open(ctx context.Context, path string) (io.ReadCloser, backe
 
 // Write implements [backends.Workspace].
 func (w *workspace) Write(ctx context.Context, req backends.WriteRequest) (backends.WriteResult, error) {
-	res, err := w.Client.Write(ctx, req)
-	return res, w.explain(err)
+	return explained(ctx, w, w.Client.Write, req)
 }
 
 // Edit implements [backends.Workspace].
 func (w *workspace) Edit(ctx context.Context, req backends.EditRequest) (backends.EditResult, error) {
-	res, err := w.Client.Edit(ctx, req)
-	return res, w.explain(err)
+	return explained(ctx, w, w.Client.Edit, req)
 }
 
 // EditLines implements [backends.Workspace].
 func (w *workspace) EditLines(ctx context.Context, req backends.EditLinesRequest) (backends.EditResult, error) {
-	res, err := w.Client.EditLines(ctx, req)
-	return res, w.explain(err)
+	return explained(ctx, w, w.Client.EditLines, req)
 }
 
 // Glob implements [backends.Workspace].
 func (w *workspace) Glob(ctx context.Context, req backends.GlobRequest) (backends.GlobResult, error) {
-	res, err := w.Client.Glob(ctx, req)
-	return res, w.explain(err)
+	return explained(ctx, w, w.Client.Glob, req)
 }
 
 // Grep implements [backends.Workspace].
 func (w *workspace) Grep(ctx context.Context, req backends.GrepRequest) (backends.GrepResult, error) {
-	res, err := w.Client.Grep(ctx, req)
-	return res, w.explain(err)
+	return explained(ctx, w, w.Client.Grep, req)
 }
 
 // stopNotice is how long after a command the session ends at the latest when both

@@ -26,13 +26,16 @@ var ErrIncompatible = errors.New("the guest agent is of another version")
 // stream breaks, the calls in flight and all later ones fail with
 // CodeUnavailable.
 type Client struct {
-	mux     *yamux.Session
-	log     *slog.Logger
-	release string
-	dir     string
+	mux      *yamux.Session
+	watched  *watched // what mux reads and writes
+	log      *slog.Logger
+	patience patience
+	release  string
+	dir      string
 
 	closeOnce sync.Once
 	closed    atomic.Bool
+	silent    atomic.Bool // the session was ended because the agent did not answer
 }
 
 // Dial greets the agent at the other end of conn, which the Client closes in the
@@ -42,6 +45,10 @@ type Client struct {
 // It fails with CodeUnavailable when something else than an agent answers, with
 // the cause [ErrIncompatible] for an agent of another version.
 func Dial(ctx context.Context, conn io.ReadWriteCloser, log *slog.Logger) (*Client, error) {
+	return dial(ctx, conn, log, usualPatience)
+}
+
+func dial(ctx context.Context, conn io.ReadWriteCloser, log *slog.Logger, patience patience) (*Client, error) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
@@ -55,7 +62,11 @@ func Dial(ctx context.Context, conn io.ReadWriteCloser, log *slog.Logger) (*Clie
 		_ = conn.Close()
 		return nil, err
 	}
-	mux, err := yamux.Client(Join(&watched{ReadWriteCloser: conn}), Multiplexing(lines{log, new(atomic.Int32)}))
+	cfg := Multiplexing(lines{log, new(atomic.Int32)})
+	cfg.EnableKeepAlive = false // watch asks the agent itself, not its multiplexer
+	cfg.ConnectionWriteTimeout = writePatience
+	watched := watch(conn)
+	mux, err := yamux.Client(Join(watched), cfg)
 	if err != nil {
 		_ = conn.Close()
 		return nil, fmt.Errorf("guest: %w", err)
@@ -64,7 +75,9 @@ func Dial(ctx context.Context, conn io.ReadWriteCloser, log *slog.Logger) (*Clie
 		_ = mux.Close()
 		return nil, broken(err)
 	}
-	return &Client{mux: mux, log: log, release: release}, nil
+	c := &Client{mux: mux, watched: watched, log: log, patience: patience, release: release}
+	go c.watch()
+	return c, nil
 }
 
 // Connect is Dial and SetUp.
@@ -170,10 +183,14 @@ func broken(err error) error {
 }
 
 func (c *Client) lost(err error) error {
-	if c.closed.Load() {
+	switch {
+	case c.closed.Load():
 		return backends.Errorf(backends.CodeUnavailable, "guest", "", "the connection to this workspace is closed")
+	case c.silent.Load():
+		return silent()
+	default:
+		return broken(err)
 	}
-	return broken(err)
 }
 
 // nonsense is the failure of a call that was answered with what no agent of ours

@@ -314,11 +314,20 @@ func (c *Client) write(ctx context.Context, req backends.WriteRequest) (reply ba
 		return reply, givenUp(ctx)
 	}
 	defer context.AfterFunc(ctx, func() {
-		time.AfterFunc(settlePatience, func() { _ = r.stream.SetReadDeadline(past) }) // of a stream, it cannot fail
+		time.AfterFunc(settlePatience, r.expire)
 		r.cancel()
 	})()
-	// An agent that fails early answers before the content has ended.
-	go r.send(req.Content)
+	answered := make(chan struct{})
+	defer close(answered)
+	go func() {
+		// An agent that fails early answers before the content has ended.
+		r.send(req.Content)
+		select {
+		case <-answered:
+		case <-time.After(c.patience.operation):
+			r.expire()
+		}
+	}()
 	err = r.answer(context.WithoutCancel(ctx), &reply)
 	if err != nil && ctx.Err() != nil {
 		return reply, givenUp(ctx)

@@ -38,7 +38,11 @@ func (c *Client) start(ctx context.Context, op Op, body any) (*request, error) {
 		return nil, backends.Errorf(backends.CodeTooLarge, "guest", "", "the request has more than %d MB", MaxRequest>>20)
 	}
 	stream, err := c.mux.OpenStream()
-	if err != nil {
+	switch {
+	case errors.Is(err, yamux.ErrConnectionWriteTimeout):
+		c.endSilent()
+		return nil, c.lost(err)
+	case err != nil:
 		_ = c.mux.Close() // one that takes no more requests is of no use
 		return nil, c.lost(err)
 	}
@@ -46,10 +50,18 @@ func (c *Client) start(ctx context.Context, op Op, body any) (*request, error) {
 	r.stop = context.AfterFunc(ctx, func() {
 		_ = stream.SetDeadline(past) // of a stream, it cannot fail
 	})
+	// An agent may leave a large request lying.
+	limit := time.AfterFunc(c.patience.operation, func() { _ = stream.SetWriteDeadline(past) }) // of a stream, it cannot fail
+	defer limit.Stop()
 	if err := WriteFrame(stream, frame); err != nil {
 		r.done()
-		if ctx.Err() != nil {
+		switch {
+		case ctx.Err() != nil:
 			return nil, givenUp(ctx)
+		case errors.Is(err, yamux.ErrTimeout):
+			return nil, r.unanswered()
+		case errors.Is(err, yamux.ErrConnectionWriteTimeout):
+			c.endSilent()
 		}
 		return nil, c.lost(err)
 	}
@@ -116,7 +128,13 @@ func (r *request) cancel() {
 const cancelPatience = 5 * time.Second
 
 // receive reads one frame. The error is that of the call.
+//
+// A command may be silent for as long as it likes, and a write while its content
+// is sent. All else ends when nothing has come for as long as an answer may take.
 func (r *request) receive(ctx context.Context, buf []byte, limit int) (FrameKind, []byte, error) {
+	if r.op != OpRun && r.op != OpWrite {
+		defer time.AfterFunc(r.client.patience.operation, r.expire).Stop()
+	}
 	kind, payload, err := ReadFrame(r.stream, buf, limit)
 	switch {
 	case err == nil:
@@ -128,16 +146,14 @@ func (r *request) receive(ctx context.Context, buf []byte, limit int) (FrameKind
 		r.over = true
 		return 0, nil, r.client.lost(err)
 	case errors.Is(err, yamux.ErrTimeout):
-		return 0, nil, silent()
+		return 0, nil, r.unanswered()
 	default:
 		return 0, nil, nonsense("%v", err)
 	}
 }
 
-// silent is the failure of a call that should have been answered by now.
-func silent() error {
-	return backends.Errorf(backends.CodeUnavailable, "guest", "", "the guest agent does not answer; something in the container may have stopped it")
-}
+// expire ends the wait for the next frame.
+func (r *request) expire() { _ = r.stream.SetReadDeadline(past) } // of a stream, it cannot fail
 
 // answer reads the last frame of a request into v.
 func (r *request) answer(ctx context.Context, v any) error {
@@ -181,12 +197,16 @@ func call[Reply any](ctx context.Context, c *Client, op Op, body any) (Reply, er
 }
 
 // send sends what from has as data frames. That from failed is kept in r.own;
-// that the stream did shows when the answer is read.
+// that the stream did shows when the answer is read. Only a command may leave its
+// input lying for longer than an operation may take.
 func (r *request) send(from io.Reader) {
 	out := NewFrameWriter(r.stream)
 	buf := make([]byte, MaxData)
 	for {
 		n, err := from.Read(buf)
+		if r.op != OpRun {
+			_ = r.stream.SetWriteDeadline(time.Now().Add(r.client.patience.operation)) // of a stream, it cannot fail
+		}
 		if n > 0 && out.Write(FrameData, buf[:n]) != nil {
 			return // the agent has stopped reading, and says why
 		}

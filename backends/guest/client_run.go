@@ -35,7 +35,7 @@ func (c *Client) Run(ctx context.Context, cmd backends.Command) (backends.Exit, 
 	var late atomic.Bool
 	expire := func() {
 		late.Store(true)
-		_ = r.stream.SetReadDeadline(past) // of a stream, it cannot fail
+		r.expire()
 	}
 	// A command that is given up is stopped by the agent, which then still has
 	// its last words to send.
@@ -64,7 +64,7 @@ func (r *request) outcome(ctx context.Context, cmd backends.Command, late *atomi
 	for {
 		kind, payload, err := r.receive(context.WithoutCancel(ctx), buf, MaxReply)
 		if err == nil && late.Load() { // of an agent that sends on, no read is late
-			err = silent()
+			err = r.unanswered()
 		}
 		if err != nil {
 			switch {

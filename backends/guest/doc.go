@@ -14,12 +14,13 @@
 //	guest  data frames, then one reply or one failure
 //
 // Requests and replies are CBOR, because what files and their names are made of
-// need not be UTF-8. A request is cancelled by another one that names it.
+// need not be UTF-8. A request is cancelled by another one that names it. The host
+// pings by a request: an agent that leaves it without an answer ends the session.
 //
 // # Trust
 //
 // Whoever has root in the container can be the agent's voice. Everything that
 // comes from it is held against what was asked, and has bounds: the size of a
-// frame, of a reply, of a command's output, the time a command may take. It can
-// lie about the container's own files and about nothing else.
+// frame, of a reply, of a command's output, the time a command or an operation on
+// files may take, what it sends that belongs to nothing. It can lie about the container's own files and about nothing else.
 package guest

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -123,13 +124,19 @@ func (d *directories) Create(ctx context.Context, spec backends.Spec) (backends.
 		return nil, err
 	}
 	dir := filepath.Join(d.root, spec.Name)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	err := os.Mkdir(dir, 0o755)
+	made := err == nil
+	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, err
 	}
 	if err := os.WriteFile(dir+".owner", []byte(spec.Owner), 0o600); err != nil {
 		return nil, err
 	}
-	return d.Attach(ctx, backends.Ref{Provider: "guest", ID: spec.Name})
+	ws, err := d.Attach(ctx, backends.Ref{Provider: "guest", ID: spec.Name})
+	if err == nil && made && spec.Made != nil {
+		spec.Made()
+	}
+	return ws, err
 }
 
 func (d *directories) Attach(ctx context.Context, ref backends.Ref) (backends.Workspace, error) {

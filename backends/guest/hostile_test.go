@@ -24,6 +24,42 @@ import (
 // liar is an agent that answers every request, once it is set up, by answer.
 func liar(t *testing.T, answer func(op guest.Op, stream net.Conn)) *guest.Client {
 	t.Helper()
+	c, err := guest.Connect(t.Context(), lying(t, answer), guest.Setup{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return c
+}
+
+// lying is the host's end of a stream to a liar.
+func lying(t *testing.T, answer func(op guest.Op, stream net.Conn)) net.Conn {
+	return speaking(t, func(stream net.Conn) {
+		_, payload, err := guest.ReadFrame(stream, nil, guest.MaxRequest)
+		if err != nil {
+			return
+		}
+		op, _, err := guest.DecodeRequest(payload)
+		switch {
+		case err != nil:
+		case op == guest.OpSetup:
+			_, _ = stream.Write(setUp) // the host may have gone
+		default:
+			answer(op, stream)
+		}
+	})
+}
+
+// setUp is the answer to a Setup.
+var setUp = reply(guest.SetupReply{WorkingDir: "/work"})
+
+// speaking is the host's end of a stream to an agent that handles each request by
+// handle.
+func speaking(t *testing.T, handle func(stream net.Conn)) net.Conn {
 	host, conn := net.Pipe()
 	go func() {
 		if _, err := io.WriteString(conn, guest.Greeting("liar")); err != nil {
@@ -42,31 +78,11 @@ func liar(t *testing.T, answer func(op guest.Op, stream net.Conn)) *guest.Client
 			}
 			go func() {
 				defer stream.Close()
-				_, payload, err := guest.ReadFrame(stream, nil, guest.MaxRequest)
-				if err != nil {
-					return
-				}
-				op, _, err := guest.DecodeRequest(payload)
-				switch {
-				case err != nil:
-				case op == guest.OpSetup:
-					_, _ = stream.Write(reply(guest.SetupReply{WorkingDir: "/work"})) // the host may have gone
-				default:
-					answer(op, stream)
-				}
+				handle(stream)
 			}()
 		}
 	}()
-	c, err := guest.Connect(t.Context(), host, guest.Setup{}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := c.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return c
+	return host
 }
 
 func frame(kind guest.FrameKind, payload []byte) []byte { return guest.AppendFrame(nil, kind, payload) }

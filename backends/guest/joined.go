@@ -13,6 +13,10 @@ const (
 	yamuxWindowUpdate = 1
 	yamuxPing         = 2
 	yamuxSYN          = 1
+	yamuxACK          = 2
+	yamuxFIN          = 4
+	yamuxRST          = 8
+	yamuxWindow       = 256 << 10 // that a stream begins with
 )
 
 // joined writes what belongs together in one piece. yamux writes a header and

@@ -55,6 +55,7 @@ const (
 	OpGlob
 	OpGrep
 	OpRun
+	OpPing // is answered at once; any answer says that the agent is there
 )
 
 // Setup says how a session of the agent works. It is the first request.
@@ -296,12 +297,15 @@ func sealFrame(frame []byte) []byte {
 	return frame
 }
 
+// maxWindow is how much of a stream may be under way, in bytes.
+const maxWindow = 1 << 20
+
 // Multiplexing is how both sides use yamux.
 func Multiplexing(log io.Writer) *yamux.Config {
 	cfg := yamux.DefaultConfig()
 	cfg.KeepAliveInterval = 10 * time.Second
-	cfg.ConnectionWriteTimeout = 10 * time.Second // also how long a keep-alive may take
-	cfg.MaxStreamWindowSize = 1 << 20
+	cfg.ConnectionWriteTimeout = 10 * time.Second // also how long an answer to a keep-alive may take
+	cfg.MaxStreamWindowSize = maxWindow
 	cfg.StreamCloseTimeout = 20 * time.Second // longer than an agent takes to stop a command
 	cfg.AcceptBacklog = 1024
 	cfg.LogOutput = log

@@ -15,6 +15,14 @@ const Provider = "podman"
 // New returns a backend over Podman, from version 4.3 on, that cfg.Client is
 // connected to. Provider and Differences of cfg are set here.
 func New(ctx context.Context, cfg docker.Config) (*docker.Backend, error) {
+	return docker.New(ctx, differing(cfg))
+}
+
+// Check is [docker.Config.Check] of what New is given.
+func Check(cfg docker.Config) error { return differing(cfg).Check() }
+
+// differing is cfg with what differs.
+func differing(cfg docker.Config) docker.Config {
 	cfg.Provider = Provider
 	cfg.Differences = docker.Differences{
 		Engine:  "Podman",
@@ -29,9 +37,15 @@ func New(ctx context.Context, cfg docker.Config) (*docker.Backend, error) {
 		// "none" included.
 		HealthchecksStay: true,
 		MakesSources:     true,
+		SplitsMounts:     true,
 		LacksRuntimes:    true,
 		LacksGPUs:        true,
+		HidesOwners:      true,
 		KeepsIDs:         true,
+		BuildsGoOn:       true,
+		AddsEnv:          []string{"TERM=xterm"},
+		// It asks the machine's package manager about each of its programs.
+		SlowVersion: true,
 	}
-	return docker.New(ctx, cfg)
+	return cfg
 }

@@ -9,7 +9,7 @@ RUN ["/bin/sh","-ec","exec 2>&1\napk add --no-cache -- \"$@\"","apk","git>=2"]
 RUN ["/bin/sh","-ec","exec 2>&1\nexport PIP_BREAK_SYSTEM_PACKAGES=1 PIP_NO_CACHE_DIR=1 PIP_ROOT_USER_ACTION=ignore\nexport PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_INPUT=1 PIP_PROGRESS_BAR=off\npython3 -m pip install -- \"$@\"","pip","pandas[excel]>=2,<3","six"]
 RUN ["/bin/sh","-ec","exec 2>&1\nscratch=$(mktemp -d)\nCARGO_HOME=$scratch/home CARGO_TARGET_DIR=$scratch/target cargo install --locked --root /usr/local -- \"$@\"\nrm -rf \"$scratch\"","cargo","ripgrep@14.1.0"]
 WORKDIR /work
-RUN ["/bin/sh","-ec","exec 2>&1\nscratch=$(mktemp -d)\nnpm_config_cache=$scratch npm install --no-audit --no-fund --no-update-notifier -- \"$@\"\nrm -rf \"$scratch\"","npm","vite","@types/react@^18"]
+RUN ["/bin/sh","-ec","exec 2>&1\nscratch=$(mktemp -d)\nnpm_config_cache=$scratch npm install --no-audit --no-fund --no-update-notifier -- \"$@\"\nchmod -R a+rwX node_modules package*.json\nrm -rf \"$scratch\"","npm","vite","@types/react@^18"]
 ENV PATH="/work/node_modules/.bin:${PATH:-/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin}"
 RUN ["/bin/sh","-ec","exec 2>&1\necho one"]
 RUN ["/bin/sh","-ec","exec 2>&1\necho \"two\"\necho 'three' <&0 && true \\\n"]

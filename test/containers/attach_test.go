@@ -131,6 +131,17 @@ func TestDestroyOnExitRemovesTheContainer(t *testing.T) {
 				}
 			})
 		}
+		t.Run("its first opening fails", func(t *testing.T) {
+			name := named(t, e)
+			s := start(t, e, "--name="+name, "--network=none", "--working-dir=/etc/passwd", "--destroy-on-exit")
+			for range 2 {
+				s.refused(t, "not_directory", "ls", nil, "/etc/passwd")
+			}
+			s.end(t)
+			if found := made(t, e, docker.LabelName, name); len(found) != 0 {
+				t.Errorf("there are %d containers", len(found))
+			}
+		})
 		t.Run("a connection that used no tool leaves what is there", func(t *testing.T) {
 			name := named(t, e)
 			flags := []string{"--name=" + name, "--network=none"}
@@ -195,6 +206,37 @@ func TestAWorkspaceThatIsPaused(t *testing.T) {
 		}
 		if got := s.run(t, "echo works"); got != "works" {
 			t.Errorf("the command printed %q", got)
+		}
+	})
+}
+
+// TestADefaultIsNotAskedFor: a workspace that was made with more than the default
+// is found again without saying so, by its name and by its ref.
+func TestADefaultIsNotAskedFor(t *testing.T) {
+	onBoth(t, func(t *testing.T, e *engines.Engine) {
+		for _, flags := range [][]string{{"--pids-limit=4096", "--network=none"}, {"--pids-limit=-1", "--network=host"}} {
+			name := named(t, e)
+			start(t, e, append(flags, "--name="+name)...).must(t, "ls", nil)
+			for _, by := range []string{"--name=" + name, "--ref=" + refOf(e, name)} {
+				s := start(t, e, by)
+				s.must(t, "ls", nil)
+				if s.said.String() != "" {
+					t.Errorf("%v, then %s: the log says %s", flags, by, s.said)
+				}
+			}
+		}
+	})
+}
+
+// TestFlagsAreNotIgnoredOnARef any more than on a name.
+func TestFlagsAreNotIgnoredOnARef(t *testing.T) {
+	onBoth(t, func(t *testing.T, e *engines.Engine) {
+		name := named(t, e)
+		start(t, e, "--name="+name).must(t, "ls", nil)
+		flags := []string{"--network=none", "--memory=64m", "--mount=" + t.TempDir() + ":/workspace"}
+		for _, by := range []string{"--name=" + name, "--ref=" + refOf(e, name)} {
+			start(t, e, append(flags, by)...).refused(t, "invalid_argument", "ls", nil,
+				refOf(e, name)+" was made without --network none, without --memory, without a --mount at /workspace", "leave the flag out")
 		}
 	})
 }

@@ -33,7 +33,7 @@ func (d *day) possible(t *testing.T, e *engines.Engine) map[string]func() error 
 		},
 		"container paused": func() error {
 			if !d.works(ctx) {
-				return nil
+				return errUnbroken
 			}
 			paused := c.ContainerPause(ctx, id)
 			time.Sleep(time.Second) // how long it is paused
@@ -41,7 +41,10 @@ func (d *day) possible(t *testing.T, e *engines.Engine) map[string]func() error 
 			if err == nil && info.State.Paused {
 				err = c.ContainerUnpause(ctx, id)
 			}
-			return errors.Join(unlessStopped(paused), err)
+			if err != nil {
+				return errors.Join(paused, err)
+			}
+			return unlessStopped(paused)
 		},
 		"connection cut": func() error {
 			d.relay.cut()
@@ -78,14 +81,14 @@ func (d *day) works(ctx context.Context) bool {
 	return false
 }
 
-// unlessStopped is err, or nil when it says that the container does not run, or
-// that it is just being started by a server.
+// unlessStopped is err, or errUnbroken when it says that the container does not
+// run, or that it is just being started by a server.
 func unlessStopped(err error) error {
 	if err == nil {
 		return nil
 	}
 	if text := err.Error(); strings.Contains(text, "not running") || strings.Contains(text, "is not in a") || strings.Contains(text, "not be paused") || strings.Contains(text, "improper") {
-		return nil
+		return errUnbroken
 	}
 	return err
 }
@@ -97,7 +100,7 @@ func endAgents(ctx context.Context, e *engines.Engine, id string) error {
 		return nil
 	}
 	if text := string(out); text == "" || strings.Contains(text, "not running") || strings.Contains(text, "stopped") || strings.Contains(text, "improper") {
-		return nil // there are none, or no container that runs
+		return errUnbroken // there are none, or no container that runs
 	}
 	return fmt.Errorf("%w: %s", err, out)
 }

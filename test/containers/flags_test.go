@@ -44,13 +44,14 @@ func TestFlagsMakeTheContainer(t *testing.T) {
 			{"root without powers", []string{"--cap-drop=ALL"}, "grep CapEff /proc/self/status; chown 1 . 2>&1 || true", `CapEff:\s0000000000000000\n.*[Nn]ot permitted`},
 			{"one power less", []string{"--cap-drop=CHOWN"}, "chown 1 . 2>&1 || true; id -u", `.*[Nn]ot permitted\n0`},
 			{"a read-only root", []string{"--read-only", "--tmpfs=/workspace", "--tmpfs=/tmp:size=1m"}, "touch f /tmp/f && touch /srv/f 2>&1 || true; df --output=size /tmp | tail -1", `.*Read-only file system\n\s*1024`},
+			{"a writable place for programs on a read-only root", []string{"--read-only", "--tmpfs=/workspace:exec"}, "printf '#!/bin/sh\\necho ran' >f; chmod +x f; ./f", `ran`},
 			{"a mount in the long form", []string{"--mount=type=bind,src=" + shared + ",dst=/shared,readonly"}, "cat /shared/a; touch /shared/b 2>&1 || true", `of the machine.*Read-only file system`},
 			{"a mount in the short form", []string{"--mount=" + shared + ":/shared:ro"}, "cat /shared/a; touch /shared/b 2>&1 || true", `of the machine.*Read-only file system`},
 			{"a mount that can be written", []string{"--mount=" + shared + ":/shared"}, "cat /shared/a; touch /shared/" + e.Provider, `of the machine`},
 			{"another name for an address", []string{"--add-host=db:10.0.0.5"}, "getent hosts db", `10\.0\.0\.5\s+db`},
 			{"a working directory that is missing", []string{"--working-dir=/a/b c/d"}, "pwd; touch f", `/a/b c/d`},
 			{"a working directory that its user cannot make", []string{"--working-dir=/srv/a/b", "--user=1000:1000"}, "pwd; touch f; stat -c %u .. .", "/srv/a/b\n1000\n1000"},
-			{"variables", []string{"--env=A=b=c d", "--env=EMPTY=", "--env=PATH=/usr/bin:/bin"}, `echo "$A|${EMPTY-unset}|$PATH"`, `b=c d\|\|/usr/bin:/bin`},
+			{"variables", []string{"--env=A=b=c d", "--env=EMPTY=", "--env=PATH=/usr/bin:/bin", "--env=TERM=xterm"}, `echo "$A|${EMPTY-unset}|$PATH|$TERM"`, `b=c d\|\|/usr/bin:/bin\|xterm`},
 		} {
 			t.Run(c.name, func(t *testing.T) {
 				s := start(t, e, append([]string{"--name=" + named(t, e)}, c.flags...)...)

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/docker/docker/api/types/container"
+
 	"github.com/mcp-workspace/mcp-workspace/test/engines"
 )
 
@@ -69,7 +71,8 @@ func TestTooManyProcesses(t *testing.T) {
 
 func TestTooMuchMemory(t *testing.T) {
 	onBoth(t, func(t *testing.T, e *engines.Engine) {
-		s := start(t, e, "--name="+named(t, e), "--network=none", "--memory=96m")
+		name := named(t, e)
+		s := start(t, e, "--name="+name, "--network=none", "--memory=96m")
 		got := s.call(t, "execute", args{"command": "python3 -c 'x = bytearray(500 << 20); print(len(x))'"})
 		if got.exit != 137 {
 			t.Errorf("the command was answered with %+v", got)
@@ -77,6 +80,25 @@ func TestTooMuchMemory(t *testing.T) {
 		s.must(t, "write_file", args{"path": "a", "content": "works"})
 		if got := s.run(t, "cat a"); got != "works" {
 			t.Errorf("afterwards a command printed %q", got)
+		}
+		// That a command was killed for it says nothing of the container's own end.
+		ended := make(chan answer)
+		go func() {
+			got, err := s.try(t.Context(), "execute", args{"command": "touch begun; exec sleep 1000"})
+			if err != nil {
+				got.text = err.Error()
+			}
+			ended <- got
+		}()
+		eventually(t, "the command has begun", func() bool { return !s.call(t, "read_file", args{"path": "begun"}).failed })
+		if err := e.Client(t).ContainerStop(t.Context(), "mcpws-"+name, container.StopOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if got := <-ended; got.code != "unavailable" || strings.Contains(got.text, "memory") {
+			t.Errorf("the call in flight was answered with %+v", got)
+		}
+		if got := command(t, e, "workspaces", "inspect", refOf(e, name)); got.code != 0 || !strings.Contains(got.stdout, "exit code") || strings.Contains(got.stdout, "want of memory") {
+			t.Errorf("inspect ended with %d and printed %s%s", got.code, got.stdout, got.stderr)
 		}
 	})
 }

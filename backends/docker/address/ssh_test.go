@@ -15,6 +15,7 @@ import (
 	"github.com/mcp-workspace/mcp-workspace/backends"
 	"github.com/mcp-workspace/mcp-workspace/backends/docker/address"
 	"github.com/mcp-workspace/mcp-workspace/test/engines"
+	"github.com/mcp-workspace/mcp-workspace/test/testenv"
 )
 
 // sshServer is a real sshd on a loopback port, and an ssh program in bin that
@@ -29,8 +30,11 @@ func startSSH(t *testing.T) sshServer {
 	t.Helper()
 	sshd := address.Program("sshd", []string{"PATH=/usr/sbin:/usr/local/sbin"}, "")
 	client := address.Program("ssh", nil, "")
-	if sshd == "" || client == "" || os.Getuid() != 0 {
-		t.Skip("this needs root, ssh and sshd (Debian: openssh-server)")
+	if sshd == "" || client == "" {
+		testenv.Missing(t, "ssh or sshd")
+	}
+	if os.Getuid() != 0 {
+		t.Skip("only root can log in as root without a password") // in CI, the engines ask for root
 	}
 	if err := os.MkdirAll("/run/sshd", 0o755); err != nil { //nolint:gosec // sshd insists on it
 		t.Fatal(err)
@@ -141,7 +145,7 @@ func TestAnEngineBehindSSHIsReached(t *testing.T) {
 	t.Run("Docker", func(t *testing.T) {
 		engine := engines.Docker(t)
 		if address.Program("docker", nil, "") == "" {
-			t.Skip("docker system dial-stdio needs the docker command line")
+			testenv.Missing(t, "the docker command line (docker system dial-stdio)")
 		}
 		t.Cleanup(func() { server.awaitNone(t) }) // after the client is closed
 		a, err := address.Docker(append(path, "DOCKER_HOST="+login+strings.TrimPrefix(engine.Host, "unix://")), t.TempDir())
@@ -168,7 +172,7 @@ func TestAnEngineBehindSSHIsReached(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if address.Program("docker", nil, "") == "" {
-				t.Skip("docker system dial-stdio needs the docker command line")
+				testenv.Missing(t, "the docker command line (docker system dial-stdio)")
 			}
 			t.Cleanup(func() { server.awaitNone(t) })
 			a, err := address.Docker(append(c.env, "DOCKER_HOST="+c.host), t.TempDir())

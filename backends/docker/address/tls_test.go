@@ -22,6 +22,7 @@ import (
 	"github.com/mcp-workspace/mcp-workspace/backends"
 	"github.com/mcp-workspace/mcp-workspace/backends/docker/address"
 	"github.com/mcp-workspace/mcp-workspace/test/engines"
+	"github.com/mcp-workspace/mcp-workspace/test/testenv"
 )
 
 // authority signs certificates.
@@ -183,7 +184,7 @@ func TestContextsOfTheRealCommandLineAreUsed(t *testing.T) {
 	engine := engines.Docker(t)
 	program, err := exec.LookPath("docker")
 	if err != nil {
-		t.Skip("there is no docker command line to make contexts with")
+		testenv.Missing(t, "the docker command line")
 	}
 	host, ca := secureEngine(t, engine)
 	certs := certificates(t, ca, ca)

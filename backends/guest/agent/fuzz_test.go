@@ -36,7 +36,8 @@ func FuzzRequest(f *testing.F) {
 		}
 		f.Add(frame)
 	}
-	s := &session{cfg: Config{Log: slog.New(slog.DiscardHandler)}, running: map[uint32]*call{}}
+	log := slog.New(slog.DiscardHandler)
+	s := &session{cfg: Config{Log: log}, ledger: newLedger(log), running: map[uint32]*call{}}
 	if _, err := s.setUp(context.Background(), guest.Setup{WorkingDir: f.TempDir()}); err != nil {
 		f.Fatal(err)
 	}

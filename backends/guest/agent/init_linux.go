@@ -2,6 +2,7 @@ package agent
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
@@ -14,14 +15,17 @@ import (
 // when the container is stopped. Engines kill the container after 10 s.
 const endPatience = 3 * time.Second
 
-// Init is the first process of a container: it reaps what is orphaned, and ends
-// with the container. SIGTERM and SIGINT end it, once every other process has
+// Init is the first process of a container: it reaps what is orphaned, ends what
+// agents that are killed leave of their commands, and ends with the container. SIGTERM and SIGINT end it, once every other process has
 // been sent the same and has had 3 s; SIGHUP, SIGUSR1 and SIGUSR2 are passed on.
 // It returns the exit status.
 func Init() int {
 	signals := make(chan os.Signal, 64)
 	signal.Notify(signals, unix.SIGCHLD, unix.SIGTERM, unix.SIGINT, unix.SIGHUP, unix.SIGUSR1, unix.SIGUSR2)
 	var until <-chan time.Time
+	if err := keepLedger(); err != nil {
+		fmt.Fprintln(os.Stderr, "commands of agents that are killed may go on:", err) // for docker logs, where there are any
+	}
 	reap()
 	for {
 		select {

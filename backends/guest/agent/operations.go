@@ -157,7 +157,8 @@ func (p *place) run(c *call, req guest.RunRequest) (guest.RunReply, error) {
 	exit, err := procs.Run(c.ctx, cmd, procs.Options{
 		Env:            p.env,
 		Dir:            p.WorkingDir(),
-		OpenOutputFile: p.outputs.Open,
+		OpenOutputFile: p.openOutput,
+		Track:          p.session.ledger.track,
 		Logger:         p.session.cfg.Log,
 	})
 	var e *backends.Error

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -22,11 +23,16 @@ import (
 // else can use it, so each user has one.
 func outputDir() string { return fmt.Sprintf("/tmp/.mcp-workspace-%d/output", os.Getuid()) }
 
+// nearbyDir is where it is kept, in the working directory, where that cannot be
+// written, as under a read-only root.
+const nearbyDir = ".mcp-workspace/output"
+
 // place is where a session works: this machine's files from a working directory.
 type place struct {
 	*fsops.Tree
 	files   *osfs.FS
-	outputs *osfs.Outputs
+	outputs *osfs.Outputs // in outputDir
+	nearby  *osfs.Outputs // in nearbyDir
 	env     []string
 	session *session
 }
@@ -61,6 +67,7 @@ func (s *session) setUp(ctx context.Context, setup guest.Setup) (guest.SetupRepl
 		Tree:    fsops.New(files, at.Resolved),
 		files:   files,
 		outputs: osfs.NewOutputs(files, outputDir(), s.cfg.Log),
+		nearby:  osfs.NewOutputs(files, filepath.Join(at.Resolved, nearbyDir), s.cfg.Log),
 		env:     environment(s.cfg.Env, setup.Env),
 		session: s,
 	}
@@ -72,6 +79,19 @@ func (s *session) setUp(ctx context.Context, setup guest.Setup) (guest.SetupRepl
 	}
 	s.place = p
 	return guest.SetupReply{WorkingDir: at.Resolved, Release: s.cfg.Release}, nil
+}
+
+// openOutput makes a file for the whole output of a command.
+func (p *place) openOutput() (string, io.WriteCloser, error) {
+	file, w, err := p.outputs.Open()
+	if err == nil {
+		return file, w, nil
+	}
+	file, w, nearbyErr := p.nearby.Open()
+	if nearbyErr != nil {
+		return "", nil, fmt.Errorf("%w; %w", err, nearbyErr)
+	}
+	return file, w, nil
 }
 
 func (p *place) close() { _ = p.files.Close() } // directories: nothing can be lost

@@ -47,7 +47,7 @@ func Serve(ctx context.Context, conn io.ReadWriteCloser, cfg Config) error {
 		return err
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	s := &session{cfg: cfg, running: map[uint32]*call{}}
+	s := &session{cfg: cfg, ledger: newLedger(cfg.Log), running: map[uint32]*call{}}
 	defer func() {
 		cancel()
 		_ = mux.Close()
@@ -79,8 +79,9 @@ func (l lines) Write(p []byte) (int, error) {
 
 // session is one connection of a host.
 type session struct {
-	cfg   Config
-	calls sync.WaitGroup
+	cfg    Config
+	ledger *ledger
+	calls  sync.WaitGroup
 
 	mu      sync.Mutex
 	running map[uint32]*call // by stream
@@ -182,6 +183,8 @@ func (s *session) answer(c *call, op guest.Op, body []byte) (any, error) {
 			s.cancelCall(req.Stream)
 			return struct{}{}, nil
 		})
+	case guest.OpPing:
+		return struct{}{}, nil
 	case guest.OpSetup:
 		return with(body, func(req guest.Setup) (guest.SetupReply, error) { return s.setUp(c.ctx, req) })
 	}
@@ -214,4 +217,5 @@ func (s *session) close() {
 	if s.place != nil {
 		s.place.close()
 	}
+	s.ledger.close()
 }
