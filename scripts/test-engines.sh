@@ -345,14 +345,14 @@ CONF
 }
 
 # rootless_possible: whether a user without rights can have what Podman needs;
-# says why not.
+# says why not. What can be mended is a failure.
 rootless_possible() {
   if ! setpriv --reuid "$rootless_uid" --regid "$rootless_uid" --clear-groups unshare --user true 2>/dev/null; then
     say "rootless Podman: a user without rights may not make user namespaces here"
   elif [[ ! -e /dev/net/tun ]]; then
     say "rootless Podman: there is no /dev/net/tun for the network of its containers"
   elif [[ ! -u $(command -v newuidmap) ]]; then
-    say "rootless Podman: newuidmap is not set-user-id"
+    die "rootless Podman: newuidmap is not set-user-id; run chmod u+s $(command -v newuidmap), or install uidmap again"
   else
     return 0
   fi

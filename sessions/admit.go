@@ -1,9 +1,12 @@
 package sessions
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 	"time"
 
 	"github.com/mcp-workspace/mcp-workspace/backends"
@@ -14,18 +17,15 @@ import (
 type FullError struct {
 	// What is full, and what to do, as a sentence.
 	What string
-	// RetryAfter is when there may be room.
+	// RetryAfter is when there may be room; 0 where waiting frees none.
 	RetryAfter time.Duration
 }
 
 func (e *FullError) Error() string { return e.What }
 
-// When to try again: a container may be idle soon, a workspace is removed by
-// somebody only.
-const (
-	retryRunning   = 10 * time.Second
-	retryWorkspace = time.Minute
-)
+// retryRunning is when to try again where containers are in use: one may be idle
+// soon.
+const retryRunning = 10 * time.Second
 
 func full(retry time.Duration, format string, args ...any) error {
 	cause := &FullError{fmt.Sprintf(format, args...), retry}
@@ -59,20 +59,29 @@ func (a admission) create(ctx context.Context, choice Choice, spec backends.Spec
 	if err != nil {
 		return nil, err
 	}
+	made := false
+	spec.Made = func() { made = true }
 	for {
 		ws, err := b.Create(ctx, spec)
 		if err != nil {
 			return nil, err
 		}
-		if spec.Name == "" && t.cfg.Limits.Workspaces > 0 {
+		if made {
+			a.tell(ctx, EventCreated, ws.Ref(), "")
+		}
+		if spec.Name == "" {
 			if err := a.recount(ctx, b, ws); err != nil {
 				return nil, err
 			}
 		}
 		wait := m.enter(o, ws.Ref())
 		if wait == nil {
+			if !made {
+				a.tell(ctx, EventAttached, ws.Ref(), "")
+			}
 			return ws, nil
 		}
+		made = false
 		// It has been found, and is just being stopped.
 		if err := errors.Join(ws.Close(), await(ctx, wait)); err != nil {
 			return nil, err
@@ -80,21 +89,64 @@ func (a admission) create(ctx context.Context, choice Choice, spec backends.Spec
 	}
 }
 
-// recount removes a workspace that was just made when another replica has made
-// one in the same moment and there are too many now. One with a name stays:
-// somebody may have found it already.
+// recountTries bounds how often, recountPause apart, a workspace waits for a
+// later one to go.
+const (
+	recountTries = 20
+	recountPause = 100 * time.Millisecond
+)
+
+// recount keeps a workspace that was just made from being one too many, as it is
+// when another replica has made one in the same moment. Of these the later goes.
+// The earlier waits for that, and goes too when it does not happen: the other may
+// have been counted before this one was to be seen. Of several that wait in vain
+// the latest goes first, which may be enough. One with a name is not counted again
+// and stays: somebody may have found it already.
 func (a admission) recount(ctx context.Context, b backends.Backend, ws backends.Workspace) error {
-	limit := a.o.tenant.cfg.Limits.Workspaces
-	mine, err := b.List(ctx)
-	if err != nil || len(mine) <= limit {
-		return nil // where it cannot be counted, there was room before
+	m, t := a.o.m, a.o.tenant
+	for try := 0; ; try++ {
+		all, err := m.listing(ctx, t.place)
+		if err != nil {
+			return nil // it cannot be counted; there was room before
+		}
+		slices.SortFunc(all, func(x, y located) int {
+			return cmp.Or(x.Created.Compare(y.Created), cmp.Compare(x.Ref.String(), y.Ref.String()))
+		})
+		var refusal error
+		earlier := math.MaxInt // than the first that is too many
+		check := func(list []located, limit int, full func(int) error) {
+			if limit > 0 && len(list) > limit {
+				refusal = full(limit)
+				earlier = min(earlier, limit-slices.IndexFunc(list, func(i located) bool { return i.Ref == ws.Ref() }))
+			}
+		}
+		check(all, m.cfg.Limits.Workspaces, serverFull)
+		mine := slices.DeleteFunc(slices.Clone(all), func(i located) bool { return i.Owner != a.o.target.principal })
+		check(mine, t.cfg.Limits.Workspaces, principalFull)
+		if refusal == nil {
+			return nil
+		}
+		if earlier > 0 && try < recountTries+3*min(earlier, 10) && pause(ctx, recountPause) == nil {
+			continue
+		}
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishLimit)
+		defer cancel()
+		if err := errors.Join(ws.Close(), b.Destroy(ctx, ws.Ref())); err != nil {
+			m.log.Warn("a workspace that is one too many could not be removed", "workspace", ws.Ref(), "error", err)
+			return refusal
+		}
+		a.tell(ctx, EventRemoved, ws.Ref(), ReasonLimit)
+		return refusal
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishLimit)
-	defer cancel()
-	if err := errors.Join(ws.Close(), b.Destroy(ctx, ws.Ref())); err != nil {
-		a.o.m.log.Warn("a workspace that is one too many could not be removed", "workspace", ws.Ref(), "error", err)
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
 	}
-	return tooManyWorkspaces(limit)
 }
 
 // attach opens a workspace that exists, when nobody is stopping it.
@@ -314,9 +366,9 @@ func (m *Manager) verdict(each Limits, mine, total, more counts) error {
 	over := func(limit, have, more int) bool { return limit > 0 && more > 0 && have+more > limit }
 	switch {
 	case over(each.Workspaces, mine.workspaces, more.workspaces):
-		return tooManyWorkspaces(each.Workspaces)
+		return principalFull(each.Workspaces)
 	case over(server.Workspaces, total.workspaces, more.workspaces):
-		return full(retryWorkspace, "the server has as many workspaces as it may have, %d; work in one of yours by its ref, or ask whoever runs the server", server.Workspaces)
+		return serverFull(server.Workspaces)
 	case over(each.Running, mine.running, more.running):
 		return &runningError{full(retryRunning, "all containers of yours that may run at once, %d, are in use; try again when a call in one of them has ended", each.Running), true}
 	case over(server.Running, total.running, more.running):
@@ -326,6 +378,12 @@ func (m *Manager) verdict(each Limits, mine, total, more counts) error {
 	}
 }
 
-func tooManyWorkspaces(limit int) error {
-	return full(retryWorkspace, "you have as many workspaces as you may have, %d; work in one of them by its ref, or ask whoever runs the server to remove one", limit)
+// Workspaces are removed by somebody only, so neither says when to try again.
+
+func principalFull(limit int) error {
+	return full(0, "you have as many workspaces as you may have, %d, and waiting frees none; work in one of them by its ref or its name, or ask whoever runs the server to remove one or to raise the limit", limit)
+}
+
+func serverFull(limit int) error {
+	return full(0, "the server has as many workspaces as it may have, %d, and waiting frees none; work in one of yours by its ref or its name, or ask whoever runs the server to remove some or to raise the limit", limit)
 }

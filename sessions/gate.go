@@ -32,7 +32,8 @@ type GateConfig struct {
 	// Principal answers with the limits of one principal, at once. It is asked
 	// again when the principal has been idle. Nil is no limits.
 	Principal func(principal string) Limits
-	// Waiting is how many requests of one principal may wait, 512 if 0.
+	// Waiting is how many requests of one principal that count alike may wait,
+	// 512 if 0.
 	Waiting int
 	// Patience is the longest that a request waits, 30 s if 0: shorter than
 	// the 60 s after which clients give up.
@@ -67,8 +68,9 @@ const refusalPause = time.Second
 // when one of them has nothing to do, and every 10 ms otherwise.
 //
 // What counts: tools/call for everything. Other requests are not counted as
-// calls: listing tools must not wait for a command to end. Notifications and
-// answers have no rate either, since a call may be waiting for them.
+// calls and go before those that wait: listing tools must not wait for a command
+// to end, nor be refused because calls wait. Notifications and answers have no
+// rate either, since a call may be waiting for them.
 type Gate struct {
 	cfg GateConfig
 
@@ -89,6 +91,8 @@ const (
 	call                // and the calls
 	kinds   = 3
 )
+
+func (k kind) String() string { return [kinds]string{"notifications", "requests", "calls"}[k] }
 
 func kindOf(method string) kind {
 	switch {

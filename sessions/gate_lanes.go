@@ -130,24 +130,23 @@ func (l *lane) waits() int {
 // refuse says why a visit may not even wait; nil: it may.
 func (l *lane) refuse(v *visit, cfg GateConfig) *BusyError {
 	now := v.since
-	ahead := l.waiting[request].Len() + l.waiting[call].Len()
 	var wait time.Duration
 	if v.kind != free && l.rate != nil {
+		ahead := l.waiting[request].Len()
+		if v.kind == call {
+			ahead += l.waiting[call].Len()
+		}
 		wait = l.untilTokens(ahead+1, now)
 	}
 	if wait > cfg.Patience {
 		return &BusyError{Reason: l.rateReason(), RetryAfter: wait}
 	}
-	if n := l.waits(); n >= cfg.Waiting {
+	if waiting := &l.waiting[v.kind]; waiting.Len() >= cfg.Waiting {
 		// As long as the first of those in front waits by now, one at the end may
 		// wait too.
-		for k := range l.waiting {
-			if first := l.waiting[k].Front(); first != nil {
-				wait = max(wait, now.Sub(first.Value.(*visit).since))
-			}
-		}
+		wait = max(wait, now.Sub(waiting.Front().Value.(*visit).since))
 		return &BusyError{
-			Reason:     fmt.Sprintf("%d requests of yours are waiting, as many as may", n),
+			Reason:     fmt.Sprintf("%d %s of yours are waiting, as many as may", waiting.Len(), v.kind),
 			RetryAfter: max(wait, refusalPause),
 		}
 	}

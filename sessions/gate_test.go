@@ -232,18 +232,62 @@ func TestGateLetsOnlySoManyWait(t *testing.T) {
 			t.Error("refused without a pause")
 		}
 		v.enter("over", "a", toolCall)
-		v.wantBusy("over", "3 requests of yours are waiting") // without one: only so many pause, too
+		v.wantBusy("over", "3 calls of yours are waiting") // without one: only so many pause, too
 		v.enter("b0", "b", toolCall)
 		if !v.inside("b0") {
 			t.Error("another principal is refused")
 		}
 		time.Sleep(refusalPause)
 		synctest.Wait()
-		if again := v.wantBusy("late2", "3 requests of yours are waiting"); again != 9*time.Second {
+		if again := v.wantBusy("late2", "3 calls of yours are waiting"); again != 9*time.Second {
 			t.Errorf("told to try again in %v, want what the first has waited", again)
 		}
 		v.end("a0", "a1", "a2", "a3", "b0")
 		v.wantOrder("a0 b0 a1 a2 a3")
+		v.wantNoTrace()
+	})
+}
+
+// As many calls wait as may: what only asks the server itself is let in all the
+// same, unless as much of that waits, too.
+func TestGateLetsOtherRequestsPastCallsThatWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		v := newVisitor(t, GateConfig{Principal: func(string) Limits { return Limits{Calls: 1} }, Short: 1, SlotTime: time.Second, Waiting: 3})
+		v.enter("b0", "b", toolCall) // somebody else is there, so that a has one slot
+		for i := range 4 {
+			v.enter(fmt.Sprint("a", i), "a", toolCall)
+		}
+		v.wantOrder("b0 a0")
+		for i := range 3 {
+			v.enter(fmt.Sprint("list", i), "a", "tools/list")
+		}
+		v.enter("listen", "a", "notifications/x")
+		v.enter("over", "a", "tools/list")
+		time.Sleep(time.Second) // a0 goes on without a slot
+		synctest.Wait()
+		v.wantOrder("b0 a0 listen")
+		v.wantBusy("over", "3 requests of yours are waiting")
+		v.end("listen", "list0", "list1", "list2", "a0", "a1", "a2", "a3", "b0")
+		v.wantOrder("b0 a0 listen list0 list1 list2 a1 a2 a3")
+		v.wantNoTrace()
+	})
+}
+
+func TestGateCountsTokensOfThoseAheadOnly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cfg := each(Limits{CallsPerSecond: 1})
+		cfg.Patience = 3500 * time.Millisecond
+		v := newVisitor(t, cfg)
+		for i := range 4 { // as many as the patience is for
+			v.enter(fmt.Sprint("a", i), "a", toolCall)
+		}
+		v.enter("list", "a", "tools/list")
+		time.Sleep(time.Second + time.Millisecond)
+		synctest.Wait()
+		v.wantOrder("a0 list")
+		time.Sleep(3 * time.Second)
+		synctest.Wait()
+		v.end("a0", "list", "a1", "a2")
 		v.wantNoTrace()
 	})
 }

@@ -28,7 +28,7 @@ func (m *Manager) makeRoom(ctx context.Context, all []located, owner string, own
 		return cmp.Or(since[x.Ref].Compare(since[y.Ref]), cmp.Compare(x.Ref.String(), y.Ref.String()))
 	})
 	for _, i := range running {
-		stopped, err := m.stopIdle(ctx, i.place, i.Ref)
+		stopped, err := m.stopIdle(ctx, i.place, i.Info, ReasonRoom)
 		if ctx.Err() != nil {
 			return false, err
 		}
@@ -45,13 +45,17 @@ func (m *Manager) makeRoom(ctx context.Context, all []located, owner string, own
 }
 
 // stopIdle stops a container unless it is in use, here or elsewhere.
-func (m *Manager) stopIdle(ctx context.Context, p *place, ref backends.Ref) (stopped bool, err error) {
-	return m.idle(ctx, p, ref, func(s backends.Stopper) error {
+func (m *Manager) stopIdle(ctx context.Context, p *place, i backends.Info, why EventReason) (stopped bool, err error) {
+	stopped, err = m.idle(ctx, p, i.Ref, func(s backends.Stopper) error {
 		if s == nil {
 			return backends.Errorf(backends.CodeUnsupported, "stop", "", "the backend stops nothing")
 		}
-		return s.Stop(ctx, ref)
+		return s.Stop(ctx, i.Ref)
 	})
+	if stopped && err == nil {
+		m.tell(ctx, Event{Kind: EventStopped, Ref: i.Ref.String(), Principal: i.Owner, Reason: why})
+	}
+	return stopped, err
 }
 
 // idle does what do does to a workspace that is not in use, keeping calls

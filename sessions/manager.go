@@ -31,6 +31,9 @@ type ManagerConfig struct {
 	// Served tells whose workspaces are this server's to count, stop and remove,
 	// where others use the same engine; nil means everybody's.
 	Served func(owner string) bool
+	// Observe hears of what becomes of workspaces, once it has happened; it must
+	// be quick. May be nil.
+	Observe func(Event)
 	// Logger hears of what is done without being asked for; nil is silent.
 	Logger *slog.Logger
 
@@ -53,8 +56,8 @@ var (
 // concurrent use.
 //
 // Nothing that it remembers is needed by another replica: what there is, it asks
-// the backends. Where two replicas make a workspace in the same moment, a limit
-// may be passed by one.
+// the backends. Where two replicas make a workspace of a name, or start a
+// container, in the same moment, a limit may be passed by one.
 type Manager struct {
 	cfg     ManagerConfig
 	log     *slog.Logger
@@ -262,7 +265,11 @@ func (m *Manager) destroyOwn(ctx context.Context, o *opened, ref backends.Ref) e
 	if err != nil {
 		return err
 	}
-	return Owned(b, o.target.principal).Destroy(ctx, ref)
+	if err := Owned(b, o.target.principal).Destroy(ctx, ref); err != nil {
+		return err
+	}
+	m.tell(ctx, Event{Kind: EventRemoved, Ref: ref.String(), Principal: o.target.principal, Session: o.target.id, Reason: ReasonSessionEnded})
+	return nil
 }
 
 // hold keeps calls from opening ref until release is called, waiting while

@@ -300,6 +300,9 @@ func (a admission) Attach(ctx context.Context, ref backends.Ref) (ws backends.Wo
 	defer func() { a.o.m.ends(a.o, err) }()
 	ws, err = a.attach(ctx, choice, ref)
 	if !errors.Is(err, backends.ErrGone) {
+		if err == nil {
+			a.tell(ctx, EventAttached, ref, "")
+		}
 		return ws, err
 	}
 	a.o.m.gone(a.o)
@@ -307,6 +310,11 @@ func (a admission) Attach(ctx context.Context, ref backends.Ref) (ws backends.Wo
 		return nil, err
 	}
 	return a.create(ctx, choice, backends.Spec{Name: a.o.target.id})
+}
+
+// tell tells what has become of the workspace.
+func (a admission) tell(ctx context.Context, kind EventKind, ref backends.Ref, why EventReason) {
+	a.o.m.tell(ctx, Event{Kind: kind, Ref: ref.String(), Principal: a.o.target.principal, Session: CallerFrom(ctx).Session, Reason: why})
 }
 
 // own is the principal's part of a choice's backend.

@@ -80,13 +80,19 @@ func nameOf(owner, name string) (string, error) {
 	return prefix(owner) + name, nil
 }
 
+// ShownRef is what a client gave as a ref, cut to 100 bytes to be shown.
+func ShownRef(ref string) string {
+	const limit = 100
+	if len(ref) <= limit {
+		return ref
+	}
+	return strings.ToValidUTF8(ref[:limit], "") + "…"
+}
+
 // noWorkspace is the answer to a ref that names nothing of the principal's.
 func noWorkspace(op, ref string) error {
-	if len(ref) > 100 {
-		ref = strings.ToValidUTF8(ref[:100], "") + "…"
-	}
 	return &backends.Error{Code: backends.CodeUnavailable, Op: op, Err: backends.ErrGone, Message: fmt.Sprintf(
-		"you have no workspace %q: it is gone, or never was; leave the ref out to work in your own", ref)}
+		"you have no workspace %q: it is gone, or never was; leave the ref out to work in your own", ShownRef(ref))}
 }
 
 // conceal is noWorkspace, not before lookupTime has passed since started.

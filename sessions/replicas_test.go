@@ -1,7 +1,10 @@
 package sessions
 
 import (
+	"fmt"
+	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/mcp-workspace/mcp-workspace/backends"
@@ -74,6 +77,44 @@ func TestReplicasOverOneStore(t *testing.T) {
 		wantErr(t, "the connection that was open", err, backends.CodeUnavailable)
 		if got := replicas[1].mustCall(alice, t, tools.Asked{}); got != ref {
 			t.Errorf("the default is %s, want %s anew", got, ref)
+		}
+	}
+}
+
+// TestReplicasMakeAsManyWorkspacesAsTheLimit, neither more nor fewer, when all
+// make one in the same moment.
+func TestReplicasMakeAsManyWorkspacesAsTheLimit(t *testing.T) {
+	const limit = 2
+	dir := t.TempDir()
+	var replicas [4]*server
+	for i := range replicas {
+		b, err := state.New(t.Context(), state.Config{Store: "file:" + dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { b.Close() })
+		replicas[i] = serve(t, b, ManagerConfig{}, TenantConfig{Limits: Limits{Workspaces: limit}})
+	}
+	for round := range 10 {
+		principal := fmt.Sprintf("alice%d", round)
+		var all sync.WaitGroup
+		var made atomic.Int32
+		start := make(chan struct{})
+		for i, s := range replicas {
+			all.Go(func() {
+				<-start
+				_, err := s.call(as(t, principal, strconv.Itoa(i)), tools.Asked{})
+				if err == nil {
+					made.Add(1)
+					return
+				}
+				wantErr(t, "one more than the limit", err, backends.CodeUnavailable, "2")
+			})
+		}
+		close(start)
+		all.Wait()
+		if made.Load() != limit {
+			t.Errorf("%s has made %d workspaces, of %d", principal, made.Load(), limit)
 		}
 	}
 }

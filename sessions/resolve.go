@@ -3,6 +3,7 @@ package sessions
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"github.com/mcp-workspace/mcp-workspace/backends"
@@ -62,6 +63,9 @@ func (t *Tenant) connection(ctx context.Context, caller Caller, asked tools.Aske
 	}
 	x, made, err := t.resolve(ctx, caller, asked, choice)
 	if err != nil {
+		if errors.Is(err, backends.ErrGone) {
+			t.m.tell(ctx, Event{Kind: EventRefused, Ref: asked.Ref, Principal: caller.Principal, Session: caller.Session, Reason: ReasonForeign})
+		}
 		return nil, nil, err
 	}
 	return t.m.acquire(ctx, t, caller.Session, x, made)

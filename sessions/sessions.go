@@ -43,9 +43,15 @@ func New(b backends.Backend, opts Options) *Session {
 	if opts.Ref != (backends.Ref{}) {
 		lazy = backends.Attach(b, opts.Ref)
 	} else {
+		opts.Spec.Temporary = opts.DestroyOnExit
 		lazy = backends.Create(b, opts.Spec)
 	}
-	return &Session{backend: b, lazy: lazy, tools: tools.NewConnection(lazy), destroy: opts.DestroyOnExit}
+	// Tools ask only about a workspace that there is.
+	describe := func(ctx context.Context) (backends.Info, error) {
+		ref, _ := lazy.Ref()
+		return b.Describe(ctx, ref)
+	}
+	return &Session{backend: b, lazy: lazy, tools: tools.Connect(tools.ConnectionConfig{Lazy: lazy, Describe: describe}), destroy: opts.DestroyOnExit}
 }
 
 // Tools is what the tools remember of this connection.

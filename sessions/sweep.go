@@ -118,7 +118,7 @@ func (m *Manager) lastUse(ref backends.Ref) time.Time {
 }
 
 func (m *Manager) stopOld(ctx context.Context, p *place, i backends.Info) error {
-	stopped, err := m.stopIdle(ctx, p, i.Ref)
+	stopped, err := m.stopIdle(ctx, p, i, ReasonIdle)
 	switch {
 	case err != nil:
 		return err
@@ -143,6 +143,7 @@ func (m *Manager) removeOld(ctx context.Context, p *place, i backends.Info) erro
 	removed, err := m.idle(ctx, p, i.Ref, func(backends.Stopper) error { return b.Destroy(ctx, i.Ref) })
 	if removed && err == nil {
 		m.log.Info("removed a workspace of the configured age", "workspace", i.Ref, "created", i.Created)
+		m.tell(ctx, Event{Kind: EventRemoved, Ref: i.Ref.String(), Principal: i.Owner, Reason: ReasonAge})
 	}
 	return err
 }

@@ -68,10 +68,15 @@ type HTTP struct {
 	// MaxSessions is how many sessions and event streams without one may be
 	// open, of this principal and of all. 0 is no limit, and so is nil.
 	MaxSessions func(principal string) (perPrincipal, all int)
-	// EndSession is called once for each session, and each connection to
-	// /sse, when it is over and its calls have ended or have had two seconds
-	// to. It may take its time. Nil is nothing to do.
-	EndSession func(ctx context.Context, principal, session string)
+	// BeginSession is called once for each session, and each connection to
+	// /sse, before its client knows of it. It must be quick. Nil is nothing to
+	// do.
+	BeginSession func(ctx context.Context, principal, session string)
+	// EndSession is called once for each that BeginSession was, when it is over
+	// and its calls have ended or have had two seconds to. The cause is
+	// ErrSessionEnded, ErrSessionIdle, ErrDisconnected or ErrShutdown. It may
+	// take its time. Nil is nothing to do.
+	EndSession func(ctx context.Context, principal, session string, cause error)
 	// Metrics answers /metrics, to operators. Nil: 404.
 	Metrics http.Handler
 	// Ready is asked by /readyz. Nil is always ready until Drain.
@@ -146,8 +151,9 @@ func (h *HTTP) Server() *http.Server {
 // refused with 503, and those in flight can end, with what they need for it
 // (answers, cancellations, streams that are resumed). Then, or when ctx ends,
 // streams and sessions end. It returns the cause of ctx when calls had to be
-// cancelled. The http.Server can be shut down after it.
-func (h *HTTP) Drain(ctx context.Context) error { return h.start().drain(ctx) }
+// cancelled, and how many ended by themselves and were cut. The http.Server can
+// be shut down after it.
+func (h *HTTP) Drain(ctx context.Context) (Drained, error) { return h.start().drain(ctx) }
 
 func (h *HTTP) start() *hub {
 	h.once.Do(func() { h.hub = newHub(h) })

@@ -35,9 +35,9 @@ func (f *flight) leave() {
 	}
 }
 
-// drain makes enter refuse, and returns what is closed when the last call has
-// left.
-func (f *flight) drain() <-chan struct{} {
+// drain makes enter refuse, and returns how many calls there are, and what is
+// closed when the last has left.
+func (f *flight) drain() (calls int, empty <-chan struct{}) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if !f.draining {
@@ -46,7 +46,13 @@ func (f *flight) drain() <-chan struct{} {
 			close(f.empty)
 		}
 	}
-	return f.empty
+	return f.calls, f.empty
+}
+
+func (f *flight) left() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.calls
 }
 
 func (f *flight) isDraining() bool {
@@ -55,13 +61,19 @@ func (f *flight) isDraining() bool {
 	return f.draining
 }
 
+// Drained is what became of the calls that were in flight when the server began
+// to stop.
+type Drained struct{ Finished, Cut int }
+
 // drain is Drain.
-func (h *hub) drain(ctx context.Context) error {
-	empty := h.flight.drain()
+func (h *hub) drain(ctx context.Context) (Drained, error) {
+	calls, empty := h.flight.drain()
+	cut := 0
 	var late error
 	select {
 	case <-empty:
 	case <-ctx.Done():
+		cut = h.flight.left()
 		late = fmt.Errorf("calls were still running: %w", context.Cause(ctx))
 	}
 	for _, s := range h.sessions.close() {
@@ -81,5 +93,5 @@ func (h *hub) drain(ctx context.Context) error {
 			late = fmt.Errorf("sessions were still ending: %w", context.Cause(ctx))
 		}
 	}
-	return late
+	return Drained{Finished: calls - cut, Cut: cut}, late
 }

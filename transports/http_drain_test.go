@@ -23,7 +23,13 @@ func TestHTTPDrain(t *testing.T) {
 	asking := v.open("POST", toolCall("2", "elicit", "{}"))
 	question := asking.message()
 	drained := make(chan error, 1)
-	go func() { drained <- s.h.Drain(context.Background()) }()
+	go func() {
+		calls, err := s.h.Drain(context.Background())
+		if want := (Drained{Finished: 3}); calls != want {
+			err = errors.Join(err, fmt.Errorf("the calls became %+v, not %+v", calls, want))
+		}
+		drained <- err
+	}()
 	eventually(t, "still ready", func() bool { return s.do("GET", "/readyz", "").status == 503 })
 	if r := s.do("GET", "/healthz", ""); r.status != 200 {
 		t.Errorf("health: %d", r.status)
@@ -60,8 +66,12 @@ func TestHTTPDrain(t *testing.T) {
 	}
 	listening.ended()
 	old.ended()
-	over := map[string]bool{<-s.over: true, <-s.over: true}
-	if !over["alice "+v.id] || !over["alice "+old.id] || s.left(v.id) || s.left(old.id) {
+	over := map[string]error{}
+	for range 2 {
+		ended := <-s.over
+		over[ended.who] = ended.cause
+	}
+	if !errors.Is(over["alice "+v.id], ErrShutdown) || !errors.Is(over["alice "+old.id], ErrShutdown) || s.left(v.id) || s.left(old.id) {
 		t.Errorf("over: %v", over)
 	}
 }
@@ -77,8 +87,8 @@ func TestHTTPDrainCancelsWhatDoesNotEnd(t *testing.T) {
 	s.waitStarted("b")
 	ctx, stop := context.WithTimeout(context.Background(), 20*time.Millisecond)
 	defer stop()
-	if err := s.h.Drain(ctx); !errors.Is(err, context.DeadlineExceeded) {
-		t.Error(err)
+	if calls, err := s.h.Drain(ctx); !errors.Is(err, context.DeadlineExceeded) || calls != (Drained{Cut: 2}) {
+		t.Errorf("%+v, %v", calls, err)
 	}
 	for range 2 {
 		if err := s.waitEnded(); !errors.Is(err, ErrShutdown) {

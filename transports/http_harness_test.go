@@ -3,6 +3,7 @@ package transports
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -23,17 +24,24 @@ import (
 // site is an HTTP that serves a fixture on a real port. Who sends
 // "Authorization: Bearer NAME" is the principal NAME.
 type site struct {
-	t    testing.TB
-	f    *fixture
-	h    *HTTP
-	srv  *http.Server
-	url  string
-	addr string
-	log  *syncBuffer
-	over chan string // "principal session" of each EndSession
+	t     testing.TB
+	f     *fixture
+	h     *HTTP
+	srv   *http.Server
+	url   string
+	addr  string
+	log   *syncBuffer
+	begun sync.Map // "principal session" of each BeginSession
+	over  chan over
 
 	mu     sync.Mutex
 	events []HTTPEvent
+}
+
+// over is an EndSession.
+type over struct {
+	who   string // "principal session"
+	cause error
 }
 
 type authError struct{ status int }
@@ -44,7 +52,7 @@ func (e authError) Challenge() string { return `Bearer realm="test"` }
 
 func newSite(t testing.TB, adjust func(*HTTP)) *site {
 	t.Helper()
-	s := &site{t: t, f: newFixture(), log: &syncBuffer{}, over: make(chan string, 10000)}
+	s := &site{t: t, f: newFixture(), log: &syncBuffer{}, over: make(chan over, 10000)}
 	s.f.AddTool(mcp.NewTool("elicit"), func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		result, err := s.f.RequestElicitation(ctx, mcp.ElicitationRequest{Params: mcp.ElicitationParams{
 			Message: "may I?", RequestedSchema: map[string]any{"type": "object", "properties": map[string]any{}},
@@ -69,8 +77,14 @@ func newSite(t testing.TB, adjust func(*HTTP)) *site {
 			}
 			return &Client{Principal: name, Server: s.f.MCPServer, Operator: name == "op"}, nil
 		},
-		EndSession: func(_ context.Context, principal, session string) { s.over <- principal + " " + session },
-		Logger:     slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		BeginSession: func(_ context.Context, principal, session string) { s.begun.Store(principal+" "+session, true) },
+		EndSession: func(_ context.Context, principal, session string, cause error) {
+			if _, begun := s.begun.LoadAndDelete(principal + " " + session); !begun {
+				t.Errorf("a session ends (%v) that was not told to begin: %s", cause, session)
+			}
+			s.over <- over{principal + " " + session, cause}
+		},
+		Logger: slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Observe: func(e HTTPEvent) {
 			s.mu.Lock()
 			defer s.mu.Unlock()
@@ -91,7 +105,7 @@ func newSite(t testing.TB, adjust func(*HTTP)) *site {
 	t.Cleanup(func() {
 		ctx, stop := context.WithTimeout(context.Background(), 10*time.Second)
 		defer stop()
-		if err := s.h.Drain(ctx); err != nil {
+		if _, err := s.h.Drain(ctx); err != nil {
 			t.Log(err)
 		}
 		s.srv.Close()
@@ -241,12 +255,12 @@ func (s *site) waitEnded() error {
 	return nil
 }
 
-func (s *site) waitOver(want string) {
+func (s *site) waitOver(want string, cause error) {
 	s.t.Helper()
 	select {
 	case got := <-s.over:
-		if got != want {
-			s.t.Fatalf("%q is over, not %q", got, want)
+		if got.who != want || !errors.Is(got.cause, cause) {
+			s.t.Fatalf("%+v is over, not %q because of %v", got, want, cause)
 		}
 	case <-time.After(patience):
 		s.t.Fatalf("%q is not over", want)

@@ -55,7 +55,11 @@ func badVersion(version string) (answer, bool) {
 	if version == "" || mcp.IsValidProtocolVersion(version) {
 		return answer{}, false
 	}
-	return refusal(http.StatusBadRequest, nil, transportError, fmt.Sprintf(
+	code := transportError
+	if mcp.IsModernProtocol(version) {
+		code = mcp.UNSUPPORTED_PROTOCOL_VERSION // which the revisions before do not have
+	}
+	return refusal(http.StatusBadRequest, nil, code, fmt.Sprintf(
 		"the protocol version %.40q is not supported; this server has %s", version, strings.Join(mcp.ValidProtocolVersions, ", "))), true
 }
 
@@ -100,8 +104,15 @@ func (h *hub) servePost(w http.ResponseWriter, r *http.Request, client *Client) 
 		return
 	}
 	version := r.Header.Get(mcp.HeaderProtocolVersion)
-	if mcp.IsModernProtocol(version) || mcp.IsModernProtocol(metaVersion(env.params)) {
+	// A header alone that names a version of the future is a session's client,
+	// which initialize finds a version for, or whose version is refused.
+	if mcp.IsModernProtocol(version) && (mcp.IsValidProtocolVersion(version) || mcp.IsModernProtocol(env.protocol)) {
 		h.serveModern(w, r, client, msg, &env)
+		return
+	}
+	if mcp.IsModernProtocol(env.protocol) {
+		h.reply(w, refusal(http.StatusBadRequest, env.id, mcp.HEADER_MISMATCH, fmt.Sprintf(
+			"the message is one of protocol version %.40q, and the header %s is %.40q: both must name the same", env.protocol, mcp.HeaderProtocolVersion, version)))
 		return
 	}
 	initialize := env.id != nil && env.method == string(mcp.MethodInitialize)
@@ -180,14 +191,15 @@ func (h *hub) runOne(w http.ResponseWriter, r *http.Request, client *Client, s *
 	defer putBuffer(buf)
 	x := h.newExchange(p, s, msg, env)
 	x.cancel = p.cancel
-	a = x.run(h.withCaller(ctx, r, client, s.id, p), (*buf)[:0])
+	ctx = h.withCaller(ctx, r, client, s.id, p)
+	a = x.run(ctx, (*buf)[:0])
 	if cap(a.body) > cap(*buf) {
 		*buf = a.body
 	}
 	if env.method == string(mcp.MethodInitialize) && env.id != nil {
 		// The answer says so, not the session: another request can have used it.
 		if initialized = s.Initialized() && a.status == http.StatusOK; initialized {
-			s.announce()
+			s.announce(ctx)
 		} else {
 			p.forgetSession()
 		}
@@ -199,7 +211,7 @@ func (h *hub) runOne(w http.ResponseWriter, r *http.Request, client *Client, s *
 func (h *hub) newExchange(p *post, s *httpSession, msg []byte, env *envelope) *exchange {
 	x := &exchange{hub: h, session: s, post: p, raw: msg, id: env.id, method: env.method}
 	if env.id != nil {
-		x.key, _ = idKey(env.id) // checked by checkMessage
+		x.key, _ = idKey(env.id) // checked by readMessage
 	}
 	return x
 }

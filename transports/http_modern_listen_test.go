@@ -1,6 +1,7 @@
 package transports
 
 import (
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -13,33 +14,30 @@ func TestHTTPSubscriptionIsAcknowledgedFirst(t *testing.T) {
 		result = `{"jsonrpc":"2.0","id":7,"result":{}}`
 		ack    = `{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":7},"notifications":{}}}`
 	)
-	for name, writes := range map[string]func(m *modernWriter){
-		"a stream without it": func(m *modernWriter) {
-			m.header.Set("Content-Type", "text/event-stream")
-			m.WriteHeader(200)
-			m.Write([]byte("event: message\ndata: " + result + "\n\n"))
-		},
-		"a stream with it": func(m *modernWriter) {
-			m.header.Set("Content-Type", "text/event-stream")
-			m.WriteHeader(200)
-			m.Write([]byte("event: message\ndata: " + ack + "\n\n"))
-			m.Write([]byte("event: message\ndata: " + result + "\n\n"))
-		},
-		"no stream": func(m *modernWriter) {
-			m.header.Set("Content-Type", "application/json")
-			m.WriteHeader(200)
-			m.Write([]byte(result))
-		},
+	const event = "event: message\ndata: "
+	for name, c := range map[string]struct {
+		contentType string
+		writes      []string
+	}{
+		"a stream without it": {"text/event-stream", []string{event + result + "\n\n"}},
+		"a stream with it":    {"text/event-stream", []string{event + ack + "\n\n", event + result + "\n\n"}},
+		"no stream":           {"application/json", []string{result}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t, nil)
-			r := httptest.NewRequest("POST", "/mcp", nil)
+			r := httptest.NewRequest(http.MethodPost, "/mcp", nil)
 			r.Header.Set("Accept", "application/json, text/event-stream")
 			w := httptest.NewRecorder()
 			p, _ := s.h.start().newPost(w, r, nil)
-			m := &modernWriter{post: p, header: map[string][]string{}, id: []byte("7"), unacknowledged: true}
+			m := &modernWriter{post: p, header: http.Header{}, id: []byte("7"), unacknowledged: true}
 			m.session.out = m
-			writes(m)
+			m.header.Set("Content-Type", c.contentType)
+			m.WriteHeader(http.StatusOK)
+			for _, text := range c.writes {
+				if _, err := m.Write([]byte(text)); err != nil {
+					t.Fatal(err)
+				}
+			}
 			m.returned = true
 			m.end()
 			body := w.Body.String()

@@ -27,7 +27,7 @@ func TestHTTPSubscriptionsListen(t *testing.T) {
 		t.Errorf("without a stream: %d %s", r.status, r.body)
 	}
 	// It keeps nobody from stopping.
-	if err := s.h.Drain(context.Background()); err != nil {
+	if _, err := s.h.Drain(context.Background()); err != nil {
 		t.Error(err)
 	}
 	st.ended()
@@ -78,5 +78,28 @@ func TestHTTPCancellationOfAnotherClientIsIgnored(t *testing.T) {
 	s.f.open("a")
 	if r := <-done; r.message(t).text() != "waited a" {
 		t.Errorf("%s", r.body)
+	}
+}
+
+// TestHTTPUnknownProtocolVersion: initialize is answered with a version that
+// there is, whatever the client asks for; anything else is refused with those.
+func TestHTTPUnknownProtocolVersion(t *testing.T) {
+	s := newSite(t, nil)
+	for version, code := range map[string]string{"1999-01-01": "-32000", "2030-01-01": "-32022"} {
+		header := "Mcp-Protocol-Version: " + version
+		asked := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"` + version + `","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`
+		for name, headers := range map[string][]string{"in the body": nil, "in the header too": {header}} {
+			if r := s.do("POST", "/mcp", asked, headers...); r.status != 200 || !strings.Contains(r.body, `"protocolVersion":"2025-11-25"`) || r.header.Get("Mcp-Session-Id") == "" {
+				t.Errorf("%s, %s: %d %s", version, name, r.status, r.body)
+			}
+		}
+		if r := s.do("POST", "/mcp", toolCall("1", "echo", "{}"), header); r.status != 400 || !strings.Contains(r.body, code) || !strings.Contains(r.body, "2025-11-25") {
+			t.Errorf("%s: a call: %d %s", version, r.status, r.body)
+		}
+	}
+	future := strings.ReplaceAll(modernTool("1", "echo", "{}"), "2026-07-28", "2030-01-01")
+	headers := []string{"Mcp-Protocol-Version: 2030-01-01", "Mcp-Method: tools/call", "Mcp-Name: echo"}
+	if r := s.do("POST", "/mcp", future, headers...); r.status != 400 || !strings.Contains(r.body, "-32022") || !strings.Contains(r.body, "2026-07-28") {
+		t.Errorf("a call of the future: %d %s", r.status, r.body)
 	}
 }

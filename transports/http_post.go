@@ -97,7 +97,8 @@ func (p *post) stream() {
 	p.out = p.hub.newEventWriter(p.w)
 	if p.session != nil && p.session.ProtocolVersion() >= mcp.ProtocolVersion20251125 {
 		// From this revision on a client knows what to do with an event that
-		// gives it nothing but an id.
+		// gives it nothing but an id. Many of those before try to read its empty
+		// data as a message.
 		p.log = p.session.events.open()
 		id, _ := p.log.add(nil)
 		_ = p.out.event(id, "", nil) // lost is told by the request's context

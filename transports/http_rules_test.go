@@ -22,7 +22,7 @@ func TestHTTPSessionsTimeOut(t *testing.T) {
 	done := make(chan httpReply)
 	go func() { done <- calling.post(toolCall("1", "wait", `{"name":"a"}`)) }()
 	s.waitStarted("a")
-	s.waitOver("alice " + idle.id)
+	s.waitOver("alice "+idle.id, ErrSessionIdle)
 	if r := idle.post(toolCall("1", "echo", "{}")); r.status != 404 {
 		t.Errorf("%d %s", r.status, r.body)
 	}
@@ -34,9 +34,9 @@ func TestHTTPSessionsTimeOut(t *testing.T) {
 	if r := <-done; r.message(t).text() != "waited a" {
 		t.Errorf("%s", r.body)
 	}
-	s.waitOver("alice " + calling.id)
+	s.waitOver("alice "+calling.id, ErrSessionIdle)
 	st.cut()
-	s.waitOver("alice " + listening.id)
+	s.waitOver("alice "+listening.id, ErrSessionIdle)
 	hub := s.h.start()
 	if hub.sessions.all != 0 || len(hub.sessions.open) != 0 || len(hub.sessions.byID) != 0 || hub.events.bytes != 0 {
 		t.Errorf("left: %+v, %d bytes of events", hub.sessions, hub.events.bytes)

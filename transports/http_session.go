@@ -71,7 +71,8 @@ func (h *hub) newSession(principal string, srv *server.MCPServer) (*httpSession,
 }
 
 // announce notes that the client is told of the session.
-func (s *httpSession) announce() {
+func (s *httpSession) announce(ctx context.Context) {
+	s.hub.beginSession(ctx, s.principal, s.id)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.announced = true
@@ -117,7 +118,7 @@ func (s *httpSession) idle() {
 		return
 	}
 	s.mu.Unlock()
-	s.end(ErrSessionEnded)
+	s.end(ErrSessionIdle)
 }
 
 // end makes the session unknown and cancels what goes on in it. The rest
@@ -156,7 +157,7 @@ func (s *httpSession) finish() {
 		s.server.UnregisterSession(context.Background(), s.id)
 		s.events.purge()
 		if announced {
-			s.hub.endSession(s.principal, s.id)
+			s.hub.endSession(s.principal, s.id, context.Cause(s.ctx))
 		}
 		if known {
 			s.hub.sessions.gone.Done()

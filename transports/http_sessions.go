@@ -12,8 +12,12 @@ import (
 	"time"
 )
 
-// ErrSessionEnded says that the session of a call is over.
-var ErrSessionEnded = errors.New("the session has ended")
+// ErrSessionEnded says that the session of a call is over, and ErrSessionIdle
+// that it is because nothing has used it for too long.
+var (
+	ErrSessionEnded = errors.New("the session has ended")
+	ErrSessionIdle  = fmt.Errorf("%w: it was silent for too long", ErrSessionEnded)
+)
 
 // sessionTable knows the sessions, and how many each principal has open.
 type sessionTable struct {
@@ -124,8 +128,15 @@ func (t *sessionTable) close() []*httpSession {
 	return out
 }
 
+// beginSession tells who wants to know that there is a session.
+func (h *hub) beginSession(ctx context.Context, principal, id string) {
+	if h.cfg.BeginSession != nil {
+		h.cfg.BeginSession(ctx, principal, id)
+	}
+}
+
 // endSession tells who wants to know that a session is over.
-func (h *hub) endSession(principal, id string) {
+func (h *hub) endSession(principal, id string, cause error) {
 	if h.cfg.EndSession == nil {
 		return
 	}
@@ -135,6 +146,6 @@ func (h *hub) endSession(principal, id string) {
 				h.log.Error("the end of a session panicked", "panic", p, "stack", string(debug.Stack()))
 			}
 		}()
-		h.cfg.EndSession(context.Background(), principal, id)
+		h.cfg.EndSession(context.Background(), principal, id, cause)
 	})
 }

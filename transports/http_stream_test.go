@@ -214,7 +214,7 @@ func TestHTTPBrokenConnections(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 		st.ended()
-		s.waitOver("alice " + v.id)
+		s.waitOver("alice "+v.id, ErrSessionEnded)
 	})
 }
 

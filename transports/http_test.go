@@ -30,7 +30,7 @@ func TestHTTPSessionLivesFromInitializeToDelete(t *testing.T) {
 			if r := v.do("DELETE", "/mcp", "", v.headers(nil)...); r.status != 200 {
 				t.Fatalf("DELETE: %d %s", r.status, r.body)
 			}
-			s.waitOver("alice " + v.id)
+			s.waitOver("alice "+v.id, ErrSessionEnded)
 			if s.left(v.id) {
 				t.Error("mcp-go still knows the session")
 			}

@@ -106,17 +106,18 @@ func (h *hub) serveSSE(w http.ResponseWriter, r *http.Request, client *Client) {
 		s.conn.cancel(ErrShutdown)
 		return
 	}
+	h.beginSession(s.conn.ctx, s.principal, s.id)
+	var cause error
 	defer func() {
 		h.sessions.forgetStream(s)
 		client.Server.UnregisterSession(context.WithoutCancel(r.Context()), s.id)
-		h.endSession(s.principal, s.id)
+		h.endSession(s.principal, s.id, cause)
 		h.sessions.gone.Done()
 	}()
 	go s.conn.pumpNotifications()
 	go s.feed()
 	_ = out.event("", "endpoint", []byte(h.publicPrefix(r)+routeMessage+"?sessionId="+url.QueryEscape(s.id))) // out.broken says so
 
-	var cause error
 	select {
 	case <-r.Context().Done():
 		cause = ErrDisconnected

@@ -105,7 +105,7 @@ func TestSSE(t *testing.T) {
 		if err := s.waitEnded(); !errors.Is(err, ErrDisconnected) {
 			t.Errorf("%v", err)
 		}
-		s.waitOver("alice " + c.id)
+		s.waitOver("alice "+c.id, ErrDisconnected)
 		if r := s.do("POST", c.path, toolCall("1", "echo", "{}")); r.status != 404 {
 			t.Errorf("%d", r.status)
 		}

@@ -91,3 +91,14 @@ func benchmarkCalls(b *testing.B, s *server.MCPServer, serve func(context.Contex
 		f.Close()
 	}
 }
+
+// BenchmarkReadMessage is what a message costs before mcp-go sees it.
+func BenchmarkReadMessage(b *testing.B) {
+	msg := []byte(modernBody("17", "tools/call", `"name":"read_file","arguments":{"path":"cmd/mcp-workspace/main.go","offset":100,"limit":200}`))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, wrong := readMessage(msg); wrong != nil {
+			b.Fatal(wrong.message)
+		}
+	}
+}

@@ -186,45 +186,17 @@ func (c *conn) takeBatch(line []byte, caller callerFunc) bool {
 // take takes in one message: it routes an answer, cancels a call, or starts or
 // queues one. It returns false when the connection is ending.
 func (c *conn) take(raw []byte, from origin) bool {
-	if raw[0] != '{' {
-		if json.Valid(raw) {
-			c.refuse(from, nil, mcp.INVALID_REQUEST, "a message must be a JSON object")
-		} else {
-			c.refuse(from, nil, mcp.PARSE_ERROR, parseError)
-		}
-		return true
-	}
-	env, err := parseEnvelope(raw)
-	if errors.Is(err, errSyntax) {
+	env, wrong := readMessage(raw)
+	switch {
+	case wrong != nil && wrong.code == mcp.PARSE_ERROR:
 		c.refuse(from, nil, mcp.PARSE_ERROR, parseError)
 		return true
-	}
-	if env.isResponse() {
+	case wrong != nil:
+		c.refuse(from, wrong.id, wrong.code, wrong.message)
+		return true
+	case env.isResponse():
 		c.route(&env)
 		c.settle(from, nil)
-		return true
-	}
-	var key string
-	if env.id != nil {
-		var idErr error
-		if key, idErr = idKey(env.id); idErr != nil {
-			c.refuse(from, nil, mcp.INVALID_REQUEST, `"id" must be a string or a number`)
-			return true
-		}
-	}
-	version, _ := unquote(env.version)
-	switch {
-	case version != mcp.JSONRPC_VERSION:
-		c.refuse(from, env.id, mcp.INVALID_REQUEST, `"jsonrpc" must be "2.0"`)
-		return true
-	case err != nil:
-		c.refuse(from, env.id, mcp.INVALID_REQUEST, err.Error())
-		return true
-	case !env.named:
-		c.refuse(from, env.id, mcp.INVALID_REQUEST, `"method" is missing`)
-		return true
-	case env.result != nil || env.failure != nil:
-		c.refuse(from, env.id, mcp.INVALID_REQUEST, `a message cannot have both "method" and "result" or "error"`)
 		return true
 	case env.id == nil && env.method == string(mcp.MethodNotificationCancelled):
 		if !c.cancelCall(env.params) && !json.Valid(raw) {
@@ -233,6 +205,10 @@ func (c *conn) take(raw []byte, from origin) bool {
 		}
 		c.settle(from, nil)
 		return true
+	}
+	var key string
+	if env.id != nil {
+		key, _ = idKey(env.id) // checked by readMessage
 	}
 
 	cl := &call{raw: raw, id: env.id, key: key, method: env.method, size: int64(len(raw)) + callOverhead, origin: from}

@@ -4,23 +4,26 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/mark3labs/mcp-go/mcp"
 )
 
 // envelope is what routing needs to know of a JSON-RPC message. Its slices
 // point into the message.
 type envelope struct {
-	id      []byte // raw JSON; nil when there is none
-	version []byte // raw JSON of "jsonrpc"
-	method  string
-	named   bool // there is a method
-	params  []byte
-	result  []byte // raw JSON; nil when there is none
-	failure []byte // raw JSON of "error"; nil when there is none
+	id       []byte // raw JSON; nil when there is none
+	version  []byte // raw JSON of "jsonrpc"
+	method   string
+	named    bool // there is a method
+	params   []byte
+	protocol string // version of the protocol in the _meta of params; "" when there is none
+	result   []byte // raw JSON; nil when there is none
+	failure  []byte // raw JSON of "error"; nil when there is none
 }
 
 // isResponse tells whether the message answers a request of ours.
@@ -31,99 +34,190 @@ func (e *envelope) isResponse() bool {
 var (
 	errSyntax = errors.New("not valid JSON")
 	errMethod = errors.New("\"method\" must be a string")
-	errCase   = errors.New("a member of the message is misspelt: upper and lower case count")
 )
 
-// members are the names that a message's members have, in quotes.
-var members = []string{`"jsonrpc"`, `"id"`, `"method"`, `"params"`, `"result"`, `"error"`}
+// maxMembers is how many members an object of the envelope may have. Each is
+// compared with those before it.
+const maxMembers = 256
+
+// Names of members that mean something, by the object they are in.
+var (
+	messageNames = []string{"jsonrpc", "id", "method", "params", "result", "error"}
+	paramsNames  = []string{
+		"_meta", "name", "arguments", "task", "inputResponses", "requestState", "uri", "cursor", "level",
+		"protocolVersion", "capabilities", "clientInfo", "requestId", "reason", "taskId", "ref", "argument", "context",
+		"notifications", "progressToken", "progress", "total", "message",
+	}
+	metaNames = []string{
+		mcp.MetaKeyProtocolVersion, mcp.MetaKeyClientInfo, mcp.MetaKeyClientCapabilities, mcp.MetaKeyLogLevel, mcp.MetaKeySubscriptionID,
+		"progressToken", "mcp-workspace/ref", "mcp-workspace/name", "mcp-workspace/image", "mcp-workspace/runtime",
+	}
+)
+
+// memberError says what two readers of a message could understand differently.
+// encoding/json, by which mcp-go reads, takes a name in any case for the one that
+// it resembles, and makes one of two members with the same name.
+type memberError struct {
+	in   string // "params" or "_meta"; "" for the message itself
+	text string
+}
+
+func (e *memberError) Error() string {
+	if e.in == "" {
+		return e.text
+	}
+	return "in " + e.in + ": " + e.text
+}
 
 // parseEnvelope finds the parts of a JSON object in one pass over msg. It
 // looks no deeper than it must: brackets inside params are balanced but
-// otherwise unchecked, which is left to the full parse that follows. Of a
-// repeated member the last counts.
+// otherwise unchecked, which is left to the full parse that follows. With
+// errSyntax nothing is known of the message, with any other error its id is.
 func parseEnvelope(msg []byte) (envelope, error) {
 	var e envelope
-	var wrong error
-	i := skipSpace(msg, 0)
-	if i >= len(msg) || msg[i] != '{' {
-		return e, errSyntax
-	}
-	i = skipSpace(msg, i+1)
-	if i < len(msg) && msg[i] == '}' {
-		i++
-		return e, atEnd(msg, i)
-	}
-	for {
-		if i >= len(msg) || msg[i] != '"' {
-			return e, errSyntax
+	var method, params error
+	end, wrong := scanObject(msg, skipSpace(msg, 0), "", messageNames, func(name []byte, at int) (end int) {
+		if string(name) == "params" {
+			end, params = e.scanParams(msg, at)
+		} else {
+			end = skipValue(msg, at)
 		}
-		end := skipString(msg, i)
 		if end < 0 {
-			return e, errSyntax
+			return end
 		}
-		key := msg[i:end]
-		i = skipSpace(msg, end)
-		if i >= len(msg) || msg[i] != ':' {
-			return e, errSyntax
-		}
-		i = skipSpace(msg, i+1)
-		end = skipValue(msg, i)
-		if end < 0 {
-			return e, errSyntax
-		}
-		value := msg[i:end]
-		if bytes.IndexByte(key, '\\') >= 0 {
-			s, err := unquote(key)
-			if err != nil {
-				return e, errSyntax
-			}
-			key = []byte(`"` + s + `"`)
-		}
-		switch string(key) {
-		case `"jsonrpc"`:
+		value := msg[at:end]
+		switch string(name) {
+		case "jsonrpc":
 			e.version = value
-		case `"id"`:
+		case "id":
 			e.id = value
-		case `"method"`:
+		case "method":
 			s, err := unquote(value)
 			if err != nil {
-				wrong = errMethod
+				method = errMethod
 			}
 			e.method, e.named = s, true
-		case `"params"`:
+		case "params":
 			e.params = value
-		case `"result"`:
+		case "result":
 			e.result = value
-		case `"error"`:
+		case "error":
 			e.failure = value
-		default:
-			// encoding/json would take it for the member that it resembles.
-			if slices.ContainsFunc(members, func(m string) bool { return strings.EqualFold(m, string(key)) }) {
-				wrong = errCase
+		}
+		return end
+	})
+	switch {
+	case end < 0 || skipSpace(msg, end) != len(msg):
+		return e, errSyntax
+	case wrong != nil:
+		return e, wrong
+	case method != nil:
+		return e, method
+	}
+	return e, params
+}
+
+// scanParams reads the protocol version in params, and returns the index after
+// them, or -1.
+func (e *envelope) scanParams(b []byte, i int) (end int, wrong error) {
+	var meta error
+	end, wrong = scanObject(b, i, "params", paramsNames, func(name []byte, at int) (end int) {
+		if string(name) != "_meta" {
+			return skipValue(b, at)
+		}
+		end, meta = scanObject(b, at, "_meta", metaNames, func(name []byte, at int) int {
+			end := skipValue(b, at)
+			if end >= 0 && string(name) == mcp.MetaKeyProtocolVersion {
+				e.protocol, _ = unquote(b[at:end]) // what is no string is no version
 			}
+			return end
+		})
+		return end
+	})
+	if wrong == nil {
+		wrong = meta
+	}
+	return end, wrong
+}
+
+// scanObject calls member with the name of each member of the object that
+// begins at i, and the index of its value, to which it answers with the index
+// after that. It returns the index after the object, or -1; a value that is no
+// object is passed over. wrong is the first member whose name is there twice or
+// is like one of known but for upper and lower case.
+func scanObject(b []byte, i int, in string, known []string, member func(name []byte, at int) (end int)) (end int, wrong error) {
+	if i >= len(b) || b[i] != '{' {
+		return skipValue(b, i), nil
+	}
+	var few [16][]byte
+	seen := few[:0]
+	i = skipSpace(b, i+1)
+	if i < len(b) && b[i] == '}' {
+		return i + 1, nil
+	}
+	for {
+		if i >= len(b) || b[i] != '"' {
+			return -1, nil
 		}
-		i = skipSpace(msg, end)
-		if i >= len(msg) {
-			return e, errSyntax
+		end := skipString(b, i)
+		if end < 0 {
+			return -1, nil
 		}
-		if msg[i] == '}' {
-			if err := atEnd(msg, i+1); err != nil {
-				return e, err
+		name := b[i+1 : end-1]
+		if bytes.IndexByte(name, '\\') >= 0 {
+			s, err := unquote(b[i:end])
+			if err != nil {
+				return -1, err
 			}
-			return e, wrong
+			name = []byte(s)
 		}
-		if msg[i] != ',' {
-			return e, errSyntax
+		if wrong == nil {
+			if text := misread(name, seen, known); text != "" {
+				wrong = &memberError{in, text}
+			}
+			seen = append(seen, name)
 		}
-		i = skipSpace(msg, i+1)
+		i = skipSpace(b, end)
+		if i >= len(b) || b[i] != ':' {
+			return -1, nil
+		}
+		if end = member(name, skipSpace(b, i+1)); end < 0 {
+			return -1, nil
+		}
+		i = skipSpace(b, end)
+		switch {
+		case i >= len(b):
+			return -1, nil
+		case b[i] == '}':
+			return i + 1, wrong
+		case b[i] != ',':
+			return -1, nil
+		}
+		i = skipSpace(b, i+1)
 	}
 }
 
-func atEnd(b []byte, i int) error {
-	if skipSpace(b, i) != len(b) {
-		return errSyntax
+// misread says what is wrong with the name of a member, "" when nothing is.
+func misread(name []byte, seen [][]byte, known []string) string {
+	for _, other := range seen {
+		if bytes.Equal(name, other) {
+			return fmt.Sprintf("%.100q is there more than once; a member may be there once", name)
+		}
 	}
-	return nil
+	if len(seen) == maxMembers {
+		return fmt.Sprintf("there are more than %d members", maxMembers)
+	}
+	for _, k := range known {
+		if string(name) == k {
+			return ""
+		}
+	}
+	for _, k := range known {
+		if strings.EqualFold(string(name), k) {
+			return fmt.Sprintf("%.100q must be written %q: upper and lower case count", name, k)
+		}
+	}
+	return ""
 }
 
 func skipSpace(b []byte, i int) int {

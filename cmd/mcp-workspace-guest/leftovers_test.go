@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -125,6 +126,99 @@ func TestDaemonsAreReaped(t *testing.T) {
 		t.Error(err)
 	}
 	c.eventually("the daemons to be reaped", func() bool { return len(c.processes()) == 1 })
+}
+
+// An agent that is killed takes with it what runs: the commands, and what they have
+// started that did not detach. What does not belong to a command that runs stays.
+func TestKilledAgentLeavesNoCommands(t *testing.T) {
+	c := startContainer(t)
+	dir := t.TempDir()
+	s, other := c.serve(dir), c.serve(dir)
+	// Of commands that have ended, and of another agent.
+	exit, err := s.Run(t.Context(), backends.Command{Script: "sleep 301 >/dev/null 2>&1 &"})
+	if err != nil || exit.Code != 0 {
+		t.Fatal(exit, err)
+	}
+	const command = `
+		sh -c 'trap "" TERM HUP; while :; do sleep 303; done' &
+		(sleep 304 | cat) &
+		setsid sleep 302 &
+		echo >"$1"; sleep 305; sleep 306`
+	ended := make(chan error, 2)
+	for name, agent := range map[string]*session{"first": s, "second": other} {
+		go func() {
+			_, err := agent.Run(t.Context(), backends.Command{Argv: []string{"sh", "-c", command, "sh", filepath.Join(dir, name)}})
+			ended <- err
+		}()
+		c.eventually("the command to run", func() bool {
+			_, err := os.Stat(filepath.Join(dir, name))
+			return err == nil && c.sleeping("305") >= 1
+		})
+	}
+	c.eventually("all to run", func() bool {
+		return c.sleeping("301") == 1 && c.sleeping("302") == 2 && c.sleeping("303") == 2 && c.sleeping("304") == 2 && c.sleeping("305") == 2
+	})
+	if err := unix.Kill(s.pid, unix.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; backends.CodeOf(err) != backends.CodeUnavailable {
+		t.Errorf("the command ended with %v", err)
+	}
+	c.eventually("the first agent's command to be ended", func() bool {
+		return c.sleeping("303") == 1 && c.sleeping("304") == 1 && c.sleeping("305") == 1
+	})
+	if c.sleeping("301") != 1 || c.sleeping("302") != 2 {
+		t.Error("what had detached, or was of a command that had ended, was ended too")
+	}
+	// Init, an agent, its command of seven processes, and three that stay.
+	c.eventually("the rest to be reaped", func() bool { return len(c.processes()) == 2+7+3 })
+	if exit, err := other.Run(t.Context(), backends.Command{Argv: []string{"true"}}); err != nil || exit.Code != 0 {
+		t.Errorf("the other agent: %+v, %v", exit, err)
+	}
+}
+
+// sleeping counts the processes that sleep for so many seconds.
+func (c *container) sleeping(seconds string) (n int) {
+	for pid := range c.processes() {
+		line, err := os.ReadFile(fmt.Sprintf("/proc/%d/root/proc/%d/cmdline", c.init, pid))
+		if err == nil && string(line) == "sleep\x00"+seconds+"\x00" {
+			n++
+		}
+	}
+	return n
+}
+
+// Whatever is written where agents tell process 1 of their commands, it goes on,
+// and heeds the agents.
+func TestLedgerOfNonsense(t *testing.T) {
+	c := startContainer(t)
+	var ledger *os.File
+	c.eventually("init to keep the ledger", func() (ok bool) {
+		var err error
+		ledger, err = os.OpenFile(fmt.Sprintf("/proc/%d/fd/100", c.init), os.O_WRONLY, 0)
+		return err == nil
+	})
+	defer ledger.Close()
+	for _, nonsense := range []string{"\n", "x", "\x00\n", "1 1\n", "-1 -1\n", "0 0\n", "2 1\n", "2 -1\n", "1 2\n", "99999999999 2\n", "7", " 7\n",
+		strings.Repeat("9", 100_000) + "\n", strings.Repeat("4000000 4000001\n", 10_000)} {
+		if _, err := io.WriteString(ledger, nonsense); err != nil {
+			t.Fatalf("%.20q: %v", nonsense, err)
+		}
+	}
+	s := c.serve(t.TempDir())
+	ended := make(chan error, 1)
+	go func() {
+		_, err := s.Run(t.Context(), backends.Command{Script: "sleep 401 & sleep 402"})
+		ended <- err
+	}()
+	c.eventually("the command to run", func() bool { return c.sleeping("401") == 1 && c.sleeping("402") == 1 })
+	if err := unix.Kill(s.pid, unix.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; backends.CodeOf(err) != backends.CodeUnavailable {
+		t.Errorf("the command ended with %v", err)
+	}
+	c.eventually("the command to be ended", func() bool { return len(c.processes()) == 1 })
 }
 
 // While a command is being stopped, one of its processes ends, and its id goes to

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -24,6 +25,10 @@ type registration struct {
 	open  func(context.Context, *settings, *slog.Logger) (backends.Backend, error)
 	// sandbox tells that the workspace is its own boundary.
 	sandbox bool
+	// ownShell tells that commands run in this program's own shell.
+	ownShell bool
+	// noBackground tells that jobs in the background end with their command.
+	noBackground bool
 	// shared tells that all tenants of a server use one backend: it keeps
 	// workspaces in this process, or connections.
 	shared bool
@@ -37,11 +42,14 @@ var registry = map[string]registration{
 	"state": {
 		ruleset: "permissive",
 		sandbox: true,
-		flags:   []string{"store"},
+		flags:   []string{"store", "max-memory"},
 		shared:  true,
 		check:   checkState,
 		open:    openState,
 		keeps:   func(s *settings) bool { return s.store != "memory" },
+
+		ownShell:     true,
+		noBackground: true,
 	},
 	"local": {
 		ruleset: "default",
@@ -53,7 +61,7 @@ var registry = map[string]registration{
 		ruleset: "permissive",
 		sandbox: true,
 		flags:   containerFlags,
-		check:   checkContainers,
+		check:   checkDocker,
 		open:    openDocker,
 		keeps:   always,
 	},
@@ -61,7 +69,7 @@ var registry = map[string]registration{
 		ruleset: "permissive",
 		sandbox: true,
 		flags:   containerFlags,
-		check:   checkContainers,
+		check:   checkPodman,
 		open:    openPodman,
 		keeps:   always,
 	},
@@ -104,7 +112,8 @@ func checkState(s *settings) error {
 	if s.ref != "" && s.store == "memory" {
 		return s.wrong("ref", "names a workspace that exists, but the store %q keeps none between runs; add --store file:DIR", s.store)
 	}
-	return nil
+	_, err := s.memoryLimit()
+	return err
 }
 
 func openState(ctx context.Context, s *settings, log *slog.Logger) (backends.Backend, error) {
@@ -120,12 +129,21 @@ func openState(ctx context.Context, s *settings, log *slog.Logger) (backends.Bac
 		}
 		store = scheme + abs
 	}
-	return state.New(ctx, state.Config{Store: store, WorkingDir: s.workingDir, Env: s.env, Logger: log})
+	maxMemory, err := s.memoryLimit()
+	if err != nil {
+		return nil, err
+	}
+	spareMemory(maxMemory)
+	return state.New(ctx, state.Config{Store: store, MaxMemory: maxMemory, WorkingDir: s.workingDir, Env: s.env, Logger: log})
 }
 
 func checkLocal(s *settings) error {
 	if s.root == "" {
 		return s.wrong("backend", "is local, which needs a directory to work in; add --root DIR")
+	}
+	// As desktop clients start programs, in the root, "." is not what is meant.
+	if root, err := s.loaded.Abs("root", s.root); err == nil && !filepath.IsAbs(s.root) && filepath.Dir(root) == root {
+		return s.wrong("root", "is %q, which is relative and comes out as %s, the whole machine; write the absolute path of the directory that you mean", s.root, root)
 	}
 	if s.destroyOnExit {
 		return s.wrong("destroy-on-exit", "cannot be used with the backend local: the directory is yours, and this program does not delete it")

@@ -213,7 +213,7 @@ func (c caller) offered(tool string) error {
 	case c.server.GetTool(tool) != nil:
 		return nil
 	case slices.Contains(names, tool):
-		return fmt.Errorf("the tool %q is not offered: the ruleset denies it, or --tools leaves it out", tool)
+		return fmt.Errorf("the tool %q is not offered: --tools leaves it out", tool)
 	default:
 		return fmt.Errorf("there is no tool %q%s; the tools are %s", tool, suggest.DidYouMean(tool, names), strings.Join(names, ", "))
 	}

@@ -53,7 +53,7 @@ func TestCall(t *testing.T) {
 		{name: "no such tool", args: []string{"raed_file", "path=x"}, code: 1, stderr: `there is no tool "raed_file"; did you mean "read_file"\?; the tools are ls, `},
 		{name: "no such tool, in JSON", args: []string{"cat", "{}"}, code: 1, stderr: `there is no tool "cat"; the tools are ls, `},
 		{name: "a tool of the other edit format", args: []string{"hashline_edit"}, code: 1, stderr: `there is no tool "hashline_edit"; the tools are`},
-		{name: "a tool that is denied", args: []string{"write_file", "path=a", "content=b", "--permissions=readonly"}, code: 1, stderr: `the tool "write_file" is not offered: the ruleset denies it, or --tools leaves it out`},
+		{name: "a tool that is denied", args: []string{"write_file", "path=a", "content=b", "--permissions=readonly"}, code: 1, stdout: "Error: write_file: the ruleset denies every write, so the tool is not offered."},
 		{name: "a tool that is left out", args: []string{"ls", "--tools=grep"}, code: 1, stderr: `the tool "ls" is not offered`},
 		{name: "a word that is no pair", args: []string{"read_file", "a.txt"}, code: 1, stderr: `"a.txt" is no argument; write key=value`},
 		{name: "an array", args: []string{"read_file", "[]"}, code: 1, stderr: `"\[\]" is no argument; write key=value`},

@@ -43,10 +43,10 @@ var containerFlags = []string{"image", "runtime", "network", "memory", "cpus", "
 func (c *containerSettings) addFlags(f *pflag.FlagSet) {
 	f.StringVar(&c.image, "image", "", "containers: the `image` of a new one (default "+defaultImage+")")
 	f.StringVar(&c.runtime, "runtime", "", "containers: the `name` of a runtime instead of an image; see mcp-workspace runtimes list")
-	f.StringVar(&c.run.Network, "network", "bridge", "containers: none, bridge, or the `name` of a network")
+	f.StringVar(&c.run.Network, "network", "", "containers: none, bridge, or the `name` of a network (default bridge)")
 	f.StringVar(&c.run.Memory, "memory", "", "containers: limit of memory, such as 2g")
 	f.StringVar(&c.run.CPUs, "cpus", "", "containers: limit of processors, such as 1.5")
-	f.StringVar(&c.run.PidsLimit, "pids-limit", fmt.Sprint(docker.DefaultPids), "containers: limit of processes and threads; -1 is none")
+	f.StringVar(&c.run.PidsLimit, "pids-limit", "", fmt.Sprintf("containers: limit of processes and threads; -1 is none (default %d)", docker.DefaultPids))
 	f.StringVar(&c.run.User, "user", "", "containers: `user[:group]` that commands run as; host is your own uid and gid (default the image's)")
 	f.BoolVar(&c.run.ReadOnly, "read-only", false, "containers: a read-only root file system")
 	f.StringArrayVar(&c.run.CapDrop, "cap-drop", nil, "containers: drop a Linux `capability`, or ALL (repeat)")
@@ -58,9 +58,12 @@ func (c *containerSettings) addFlags(f *pflag.FlagSet) {
 	f.StringVar(&c.guest, "guest", "", "containers: the guest agent's executable `file`, when the program has none of its own")
 }
 
-// checkContainers parses docker run's flags, so that a mistake stops the start
-// and not the first call.
-func checkContainers(s *settings) error {
+func checkDocker(s *settings) error { return checkContainers(s, docker.Config.Check) }
+func checkPodman(s *settings) error { return checkContainers(s, podman.Check) }
+
+// checkContainers parses docker run's flags, and has the backend check them, so
+// that a mistake stops the start and not the first call.
+func checkContainers(s *settings, check func(docker.Config) error) error {
 	c := &s.containers
 	if c.image != "" && c.runtime != "" {
 		return s.wrong("runtime", "and --image both say what a container is made of; give one of them")
@@ -76,50 +79,40 @@ func checkContainers(s *settings) error {
 	if s.workingDir != "" && !path.IsAbs(filepath.ToSlash(s.workingDir)) {
 		return s.wrong("working-dir", "is %q; it must be an absolute path in the container", s.workingDir)
 	}
-	run := c.run
-	run.Mounts = s.mounts()
-	options, err := run.Parse()
-	var e *backends.Error
-	if errors.As(err, &e) {
-		// It names the flag first, which may stand in the file.
-		flag, rest, _ := strings.Cut(strings.TrimPrefix(e.Message, "--"), " ")
-		return fmt.Errorf("%s %s", s.loaded.Place(flag), rest)
+	if s.loaded.Source("mount") == config.File {
+		c.run.Dir = s.loaded.Dir() // relative sources count from there, as all paths in the file do
 	}
-	c.options = options
-	return err
+	var err error
+	if c.options, err = c.run.Parse(); err != nil {
+		return s.wrongFlag(err)
+	}
+	return s.wrongFlag(check(docker.Config{Image: c.image, WorkingDir: s.workingDir, Options: c.options}))
 }
 
-// mounts are the values of --mount. In the file, relative sources count from the
-// file's directory, as all paths there do.
-func (s *settings) mounts() []string {
-	if s.loaded.Source("mount") != config.File {
-		return s.containers.run.Mounts
+// checkImage refuses what can be no image's name.
+func checkImage(name string) error {
+	if err := docker.CheckImage(name); err != nil {
+		return fmt.Errorf("image %w", err)
 	}
-	abs := func(source string) string {
-		if source == "." || source == ".." || strings.HasPrefix(source, "./") || strings.HasPrefix(source, "../") {
-			return filepath.Join(s.loaded.Dir(), source)
-		}
-		return source
+	return nil
+}
+
+// wrongFlag is an error of the backend's, which names the flag first, with the
+// place where the flag's setting stands.
+func (s *settings) wrongFlag(err error) error {
+	var e *backends.Error
+	if !errors.As(err, &e) {
+		return err
 	}
-	var mounts []string
-	for _, value := range s.containers.run.Mounts {
-		fields := strings.Split(value, ",")
-		for i, field := range fields {
-			if key, source, ok := strings.Cut(field, "="); ok && (key == "src" || key == "source") {
-				fields[i] = key + "=" + abs(source)
-			}
-		}
-		source, rest, _ := strings.Cut(strings.Join(fields, ","), ":")
-		mounts = append(mounts, strings.TrimSuffix(abs(source)+":"+rest, ":"))
-	}
-	return mounts
+	flag, rest, _ := strings.Cut(strings.TrimPrefix(e.Message, "--"), " ")
+	return fmt.Errorf("%s %s", s.loaded.Place(flag), rest)
 }
 
 // container is what a backend of containers is configured with.
 func (s *settings) container(log *slog.Logger) (docker.Config, error) {
 	c := &s.containers
 	cfg := docker.Config{Image: c.image, WorkingDir: s.workingDir, Env: s.env, Options: c.options, Scope: s.scope, Logger: log}
-	if cfg.WorkingDir == "" {
+	if !s.given("working-dir") { // one that is given as empty is the image's own
 		cfg.WorkingDir = defaultDir
 	}
 	if c.guest != "" {

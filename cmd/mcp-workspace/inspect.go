@@ -138,7 +138,7 @@ func (w inspectedWorkspace) print(out io.Writer) error {
 			line("exit code", "%d", c.ExitCode)
 		}
 		if c.OutOfMemory {
-			line("ended", "for want of memory")
+			line("ended", "perhaps for want of memory")
 		}
 		line("user", "%s", c.User)
 		line("network", "%s", c.Network)

@@ -83,6 +83,7 @@ names. A flag beats the environment, which beats the file.`
 	root.SilenceUsage = true
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(stdioCommand(), serveCommand(), callCommand(), workspacesCommand(), runtimesCommand(), permissionsCommand(), tokenCommand(), versionCommand())
+	root.AddCommand(stdioCommand(), serveCommand(), callCommand(), workspacesCommand(), runtimesCommand(), permissionsCommand(), tokenCommand(), versionCommand(), containersTopic())
+	groupHelp(root)
 	return root
 }

@@ -168,7 +168,7 @@ func printRuntimes(out io.Writer, set runtimes.Set) error {
 		if r.IsBuilt() {
 			image = "built on " + r.Base
 		}
-		fmt.Fprintln(table, strings.Join([]string{r.Name, image, cmp.Or(r.Dir(), "-"), cmp.Or(r.Description, "-")}, "\t"))
+		fmt.Fprintln(table, strings.Join([]string{r.Name, image, r.Dir(), cmp.Or(r.Description, "-")}, "\t"))
 	}
 	return table.Flush()
 }

@@ -31,7 +31,7 @@ func TestRuntimesList(t *testing.T) {
 	if want := len(runtimes.Catalogue()) + 2; len(lines) != want {
 		t.Errorf("there are %d lines, want %d", len(lines), want)
 	}
-	for _, want := range []string{"NAME IMAGE DIRECTORY DESCRIPTION", "go golang:1.26 - -", "mine built on python:3.13-slim /mine Ours", "python-minimal python:3.12-slim /workspace Python 3.12 and its standard library"} {
+	for _, want := range []string{"NAME IMAGE DIRECTORY DESCRIPTION", "go golang:1.26 /workspace -", "mine built on python:3.13-slim /mine Ours", "python-minimal python:3.12-slim /workspace Python 3.12 and its standard library"} {
 		if !slices.ContainsFunc(lines, func(line string) bool { return strings.Join(strings.Fields(line), " ") == want }) {
 			t.Errorf("no line is %q:\n%s", want, strings.Join(lines, "\n"))
 		}
@@ -59,7 +59,7 @@ func TestRuntimesMistakes(t *testing.T) {
 		want string
 	}{
 		{[]string{"list", "x"}, `"x" is not expected`},
-		{[]string{"list", "--config=" + wrong}, wrong + `:1: runtimes: line 3: x: there is no key "bose"; did you mean "base"?`},
+		{[]string{"list", "--config=" + wrong}, wrong + `:3: runtimes: x: there is no key "bose"; did you mean "base"?`},
 		{[]string{"build"}, "build takes the name of one runtime"},
 		{[]string{"build", "pyhton-web"}, `there is no runtime "pyhton-web"; did you mean "python-web"?`},
 		{[]string{"build", "go", "--backend=state"}, "--backend is state, which has no images; the backends that have are docker, podman"},

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -21,7 +22,6 @@ import (
 	"github.com/mcp-workspace/mcp-workspace/internal/telemetry"
 	"github.com/mcp-workspace/mcp-workspace/internal/version"
 	"github.com/mcp-workspace/mcp-workspace/sessions"
-	"github.com/mcp-workspace/mcp-workspace/tools"
 	"github.com/mcp-workspace/mcp-workspace/transports"
 )
 
@@ -46,7 +46,14 @@ func (s *settings) listenAndServe(cmd *cobra.Command, f *serveFlags) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(running.serve(cmd.Context()), running.close(cmd.Context()))
+	ctx := cmd.Context()
+	calls, err := running.serve(ctx)
+	err = errors.Join(err, running.close(ctx))
+	if ctx.Err() == nil {
+		return err // it has never listened, or could not go on
+	}
+	running.log.Info("stopped", "reason", context.Cause(ctx), "calls_finished", calls.Finished, "calls_cut", calls.Cut)
+	return err
 }
 
 // service is a server with all that it holds.
@@ -101,7 +108,8 @@ func (s *settings) assemble(ctx context.Context, f *serveFlags) (_ *service, err
 	all := s.serve.limits.over(sessions.DefaultLimits)
 	s.scope = serveScope
 	manager := sessions.NewManager(sessions.ManagerConfig{
-		Shared: shared, Limits: all, IdleStop: f.idleStop, MaxAge: f.maxAge, Served: s.serves(f.noAuth), Logger: v.log,
+		Shared: shared, Limits: all, IdleStop: f.idleStop, MaxAge: f.maxAge, Served: s.serves(f.noAuth),
+		Observe: v.observeWorkspace, Logger: v.log,
 	})
 	v.onClose(manager.Close)
 	v.metrics = telemetry.NewMetrics(telemetry.MetricsConfig{
@@ -111,15 +119,8 @@ func (s *settings) assemble(ctx context.Context, f *serveFlags) (_ *service, err
 		Sessions:   func() int { return v.handler.Sessions() },
 		AuditLost:  v.audit.Lost, SpansLost: v.tracing.SpansLost, Logger: v.log,
 	})
-	observe := func(ctx context.Context, e tools.Event) {
-		v.metrics.Observe(ctx, e)
-		v.tracing.Observe(ctx, e)
-		if err := v.audit.Call(ctx, e); err != nil {
-			v.log.Debug("a line of the audit log was lost", "error", err)
-		}
-	}
 	options := slices.Concat(v.metrics.ServerOptions(), v.tracing.ServerOptions(), v.audit.ServerOptions())
-	tenants, err := s.makeTenants(manager, observe, options)
+	tenants, err := s.makeTenants(manager, v.observeCall, options)
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +135,9 @@ func (s *settings) assemble(ctx context.Context, f *serveFlags) (_ *service, err
 		Authenticate: v.client(authenticator, tenants),
 		Gate:         gate,
 		MaxSessions:  func(p string) (int, int) { return tenants.of(p).limits.Sessions, all.Sessions },
-		EndSession: func(ctx context.Context, principal, session string) {
+		BeginSession: v.sessionStarted,
+		EndSession: func(ctx context.Context, principal, session string, cause error) {
+			v.sessionEnded(principal, session, cause)
 			if err := manager.EndSession(ctx, principal, session); err != nil {
 				v.log.Warn("a session could not be ended", "error", err)
 			}
@@ -193,18 +196,20 @@ func (v *service) openShared(ctx context.Context) (sessions.Shared, error) {
 	return shared, nil
 }
 
-// serve listens until ctx ends, and lets the calls in flight finish.
-func (v *service) serve(ctx context.Context) error {
+// serve listens until ctx ends, and lets the calls in flight finish. It answers
+// with what became of them.
+func (v *service) serve(ctx context.Context) (calls transports.Drained, err error) {
 	listener, err := v.listen(ctx, v.flags.listen)
 	if err != nil {
-		return v.settings.wrong("listen", "cannot be used: %v; choose another address, or end what uses it", err)
+		return calls, v.settings.wrong("listen", "cannot be used: %v; choose another address, or end what uses it", err)
 	}
+	address := listener.Addr()
 	scheme := "http"
 	if v.flags.tlsCert != "" {
 		scheme = "https"
 		certificates := &certificates{cert: v.flags.tlsCert, key: v.flags.tlsKey}
 		if _, err := certificates.get(nil); err != nil {
-			return errors.Join(v.settings.wrong("tls-cert", "cannot be used: %v", err), listener.Close())
+			return calls, errors.Join(v.settings.wrong("tls-cert", "cannot be used: %v", err), listener.Close())
 		}
 		listener = tls.NewListener(listener, &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: certificates.get, NextProtos: []string{"h2", "http/1.1"}})
 	}
@@ -215,8 +220,9 @@ func (v *service) serve(ctx context.Context) error {
 	if v.flags.metricsListen != "" {
 		extra, err := v.listen(ctx, v.flags.metricsListen)
 		if err != nil {
-			return errors.Join(v.settings.wrong("metrics-listen", "cannot be used: %v", err), listener.Close())
+			return calls, errors.Join(v.settings.wrong("metrics-listen", "cannot be used: %v", err), listener.Close())
 		}
+		v.log.Info("metrics", "url", reachable("http", extra.Addr())+"/metrics", "address", extra.Addr().String())
 		operations := v.handler.Server()
 		operations.Handler = v.operations()
 		servers = append(servers, operations)
@@ -231,16 +237,26 @@ func (v *service) serve(ctx context.Context) error {
 			}
 		})
 	}
-	v.log.Info("listening", "url", scheme+"://"+listener.Addr().String(), "backend", v.settings.backend, "version", version.String())
+	v.log.Info("listening", "url", reachable(scheme, address), "address", address.String(), "backend", v.settings.backend, "version", version.String())
 	v.warn()
 	select {
 	case err = <-failed:
 	case <-ctx.Done():
-		v.log.Info("stopping; calls in flight may finish", "within", v.flags.shutdownTimeout)
+		v.log.Info("stopping; calls in flight may finish", "reason", context.Cause(ctx), "within", v.flags.shutdownTimeout)
 	}
-	err = errors.Join(err, v.drain(servers))
+	calls, draining := v.drain(servers)
 	done.Wait()
-	return err
+	return calls, errors.Join(err, draining)
+}
+
+// reachable is the URL of what listens on address, for clients on this machine:
+// one that means every address cannot be called by all of them.
+func reachable(scheme string, address net.Addr) string {
+	host := address.String()
+	if tcp, ok := address.(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {
+		host = net.JoinHostPort("localhost", strconv.Itoa(tcp.Port))
+	}
+	return (&url.URL{Scheme: scheme, Host: host}).String()
 }
 
 // warn says what works, and is seldom meant.
@@ -260,11 +276,12 @@ func (v *service) warn() {
 }
 
 // drain ends the servers once their calls have, or time is up.
-func (v *service) drain(servers []*http.Server) error {
+func (v *service) drain(servers []*http.Server) (transports.Drained, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), v.flags.shutdownTimeout)
 	defer cancel()
-	if err := v.handler.Drain(ctx); err != nil {
-		v.log.Warn("calls were still running when the time to stop had come, and were cancelled", "error", err)
+	calls, err := v.handler.Drain(ctx)
+	if err != nil {
+		v.log.Warn("calls were still running when the time to stop had come, and were cancelled", "calls", calls.Cut, "error", err)
 	}
 	var errs []error
 	for _, srv := range servers {
@@ -274,7 +291,7 @@ func (v *service) drain(servers []*http.Server) error {
 		}
 		cancel()
 	}
-	return errors.Join(errs...)
+	return calls, errors.Join(errs...)
 }
 
 func (v *service) listen(ctx context.Context, address string) (net.Listener, error) {

@@ -1,10 +1,14 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
+
+	"golang.org/x/time/rate"
 
 	"github.com/mcp-workspace/mcp-workspace/transports"
 	"github.com/mcp-workspace/mcp-workspace/transports/auth"
@@ -20,7 +24,7 @@ func (s *settings) authenticator(f *serveFlags) (*auth.Authenticator, error) {
 		for _, hash := range p.tokens {
 			sum, err := auth.ParseHash(hash)
 			if err != nil {
-				return nil, fmt.Errorf("%s: %s: %w", s.loaded.Place(sectionPrincipals), p.name, err)
+				return nil, s.wrongPrincipal(p, err)
 			}
 			cfg.Tokens = append(cfg.Tokens, auth.Token{Hash: sum, Identity: p.name})
 		}
@@ -58,9 +62,11 @@ func (v *service) client(a *auth.Authenticator, all tenants) func(*http.Request)
 			subjects[subject] = p.name
 		}
 	}
+	refused := rate.Sometimes{First: refusedAtOnce, Interval: refusedEvery}
 	return func(r *http.Request) (*transports.Client, error) {
 		who, err := a.Authenticate(r)
 		if err != nil {
+			refused.Do(func() { v.logRefused(r, err) })
 			return nil, err
 		}
 		name := who.Name
@@ -74,6 +80,25 @@ func (v *service) client(a *auth.Authenticator, all tenants) func(*http.Request)
 		t := all.of(name)
 		return &transports.Client{Principal: name, Server: t.server, Operator: t.operator}, nil
 	}
+}
+
+// Anybody can be refused, and the log must not fill up with it.
+const (
+	refusedAtOnce = 20
+	refusedEvery  = time.Second
+)
+
+// logRefused says what is wrong with a token, which its client is told in part.
+func (v *service) logRefused(r *http.Request, err error) {
+	var refusal *auth.Error
+	if !errors.As(err, &refusal) || refusal.Code() == "" {
+		return // there was none, or the issuer is away, which is logged where that is noticed
+	}
+	why := refusal.Hint()
+	if why == "" {
+		why = refusal.Error()
+	}
+	v.log.Info("a token was refused", "why", why, "remote", r.RemoteAddr, "request", r.Header.Get("X-Request-Id"))
 }
 
 // strangerError refuses somebody whose token is good and who has no entry.

@@ -95,61 +95,77 @@ func validPrincipal(name string) bool {
 }
 
 func (p *principal) read(n *yaml.Node) error {
-	what := sectionPrincipals + ": " + p.name
-	known := []string{"tokens", "subjects", "permissions", "backend", "image", "images", "runtime", "runtimes", "operator", "limits"}
-	return eachEntry(n, what, "tokens: [sha256:…]", func(key string, line int, value *yaml.Node) (err error) {
-		at := what + ": " + key
-		switch key {
-		case "tokens":
-			p.tokens, err = textsOf(value, at)
-		case "subjects":
-			p.subjects, err = textsOf(value, at)
-		case "permissions":
-			p.permissions, err = textOf(value, at)
-		case "backend":
+	return readFields(n, sectionPrincipals+": "+p.name, "tokens: [sha256:…]",
+		field{"tokens", texts(&p.tokens)},
+		field{"subjects", texts(&p.subjects)},
+		field{"permissions", text(&p.permissions)},
+		field{"backend", func(value *yaml.Node, at string) (err error) {
 			if p.backend, err = textOf(value, at); err == nil && !slices.Contains(backendNames(), p.backend) {
-				err = fmt.Errorf("line %d: %s is %q%s; it takes %s", line, at, p.backend, suggest.DidYouMean(p.backend, backendNames()), strings.Join(backendNames(), ", "))
+				err = fmt.Errorf("line %d: %s is %q%s; it takes %s", value.Line, at, p.backend, suggest.DidYouMean(p.backend, backendNames()), strings.Join(backendNames(), ", "))
 			}
-		case "image":
-			p.image, err = textOf(value, at)
-		case "images":
-			p.images, err = textsOf(value, at)
-		case "runtime":
-			p.runtime, err = textOf(value, at)
-		case "runtimes":
-			p.runtimes, err = textsOf(value, at)
-		case "operator":
-			if err = value.Decode(&p.operator); err != nil {
-				err = fmt.Errorf("line %d: %s takes true or false", line, at)
+			return err
+		}},
+		field{"image", text(&p.image)},
+		field{"images", texts(&p.images)},
+		field{"runtime", text(&p.runtime)},
+		field{"runtimes", texts(&p.runtimes)},
+		field{"operator", truth(&p.operator)},
+		field{"limits", func(value *yaml.Node, _ string) error { return p.limits.UnmarshalYAML(value) }},
+	)
+}
+
+// field is a key of a mapping, and what reads its value; at names it in errors.
+type field struct {
+	key  string
+	read func(value *yaml.Node, at string) error
+}
+
+// readFields reads a mapping that has these keys, or some of them.
+func readFields(n *yaml.Node, what, example string, fields ...field) error {
+	return eachEntry(n, what, example, func(key string, line int, value *yaml.Node) error {
+		var known []string
+		for _, f := range fields {
+			if f.key == key {
+				return f.read(value, what+": "+key)
 			}
-		case "limits":
-			err = p.limits.UnmarshalYAML(value)
-		default:
-			err = unknownKey(line, what, key, known)
+			known = append(known, f.key)
 		}
-		return err
+		return fmt.Errorf("line %d: %s has no key %q%s; it takes %s", line, what, key, suggest.DidYouMean(key, known), strings.Join(known, ", "))
 	})
 }
 
-func unknownKey(line int, what, key string, known []string) error {
-	return fmt.Errorf("line %d: %s has no key %q%s; it takes %s", line, what, key, suggest.DidYouMean(key, known), strings.Join(known, ", "))
+func text(into *string) func(*yaml.Node, string) error {
+	return func(value *yaml.Node, at string) (err error) {
+		*into, err = textOf(value, at)
+		return err
+	}
 }
 
-// textsOf is a text, or a list of them.
-func textsOf(n *yaml.Node, what string) ([]string, error) {
-	if n.Kind != yaml.SequenceNode {
-		text, err := textOf(n, what)
-		return []string{text}, err
-	}
-	var out []string
-	for _, item := range n.Content {
-		text, err := textOf(item, what)
-		if err != nil {
-			return nil, err
+// texts is for a text, or a list of them.
+func texts(into *[]string) func(*yaml.Node, string) error {
+	return func(value *yaml.Node, at string) error {
+		items := value.Content
+		if value.Kind != yaml.SequenceNode {
+			items = []*yaml.Node{value}
 		}
-		out = append(out, text)
+		for _, item := range items {
+			one, err := textOf(item, at)
+			if err != nil {
+				return err
+			}
+			*into = append(*into, one)
+		}
+		return nil
 	}
-	return out, nil
+}
+
+func truth(into *bool) func(*yaml.Node, string) error {
+	return func(value *yaml.Node, at string) error {
+		if value.Decode(into) != nil {
+			return fmt.Errorf("line %d: %s takes true or false", value.Line, at)
+		}
+		return nil
+	}
 }
 
 // oauth is the issuer whose tokens are taken.
@@ -164,32 +180,17 @@ type oauth struct {
 
 // UnmarshalYAML reads the section.
 func (o *oauth) UnmarshalYAML(n *yaml.Node) error {
-	*o = oauth{permitted: true}
-	known := []string{"issuer", "audience", "jwks-url", "principal-claim", "scopes", "only-principals"}
-	err := eachEntry(n, sectionOAuth, "issuer: https://login.example.com", func(key string, line int, value *yaml.Node) (err error) {
-		at := sectionOAuth + ": " + key
-		switch key {
-		case "issuer":
-			o.issuer, err = textOf(value, at)
-		case "audience":
-			o.audience, err = textOf(value, at)
-		case "jwks-url":
-			o.jwksURL, err = textOf(value, at)
-		case "principal-claim":
-			o.claim, err = textOf(value, at)
-		case "scopes":
-			o.scopes, err = textsOf(value, at)
-		case "only-principals":
-			var only bool
-			if err = value.Decode(&only); err != nil {
-				err = fmt.Errorf("line %d: %s takes true or false", line, at)
-			}
-			o.permitted = !only
-		default:
-			err = unknownKey(line, sectionOAuth, key, known)
-		}
-		return err
-	})
+	*o = oauth{}
+	only := false
+	err := readFields(n, sectionOAuth, "issuer: https://login.example.com",
+		field{"issuer", text(&o.issuer)},
+		field{"audience", text(&o.audience)},
+		field{"jwks-url", text(&o.jwksURL)},
+		field{"principal-claim", text(&o.claim)},
+		field{"scopes", texts(&o.scopes)},
+		field{"only-principals", truth(&only)},
+	)
+	o.permitted = !only
 	if err == nil && o.issuer == "" {
 		return fmt.Errorf("line %d: %s needs the issuer whose tokens are taken", n.Line, sectionOAuth)
 	}
@@ -210,50 +211,39 @@ func (l limits) over(base sessions.Limits) sessions.Limits {
 // UnmarshalYAML reads a section or a principal's own.
 func (l *limits) UnmarshalYAML(n *yaml.Node) error {
 	*l = nil
-	known := []string{"workspaces", "running", "sessions", "calls", "calls-per-second", "output", "file-size"}
-	return eachEntry(n, "limits", "workspaces: 20", func(key string, line int, value *yaml.Node) error {
-		number := func(most float64) (float64, error) {
+	number := func(key string, most float64, whole bool, set func(*sessions.Limits, float64)) field {
+		return field{key, func(value *yaml.Node, _ string) error {
 			v, err := strconv.ParseFloat(value.Value, 64)
 			if err != nil || value.Kind != yaml.ScalarNode || v < 0 || v > most || math.IsNaN(v) {
-				return 0, fmt.Errorf("line %d: %s takes a number from 0, which is no limit, to %v", line, key, most)
+				return fmt.Errorf("line %d: %s takes a number from 0, which is no limit, to %v", value.Line, key, most)
 			}
-			return v, nil
-		}
-		count := func(set func(*sessions.Limits, int)) error {
-			v, err := number(1e9)
-			if err == nil && v != math.Trunc(v) {
-				err = fmt.Errorf("line %d: %s takes a whole number", line, key)
-			}
-			*l = append(*l, func(s *sessions.Limits) { set(s, int(v)) })
-			return err
-		}
-		size := func(set func(*sessions.Limits, int64)) error {
-			v, err := units.RAMInBytes(value.Value)
-			if err != nil || value.Kind != yaml.ScalarNode || v < 0 {
-				return fmt.Errorf("line %d: %s takes a size such as 10MB, or 0, which is no limit", line, key)
+			if whole && v != math.Trunc(v) {
+				return fmt.Errorf("line %d: %s takes a whole number", value.Line, key)
 			}
 			*l = append(*l, func(s *sessions.Limits) { set(s, v) })
 			return nil
-		}
-		switch key {
-		case "workspaces":
-			return count(func(s *sessions.Limits, v int) { s.Workspaces = v })
-		case "running":
-			return count(func(s *sessions.Limits, v int) { s.Running = v })
-		case "sessions":
-			return count(func(s *sessions.Limits, v int) { s.Sessions = v })
-		case "calls":
-			return count(func(s *sessions.Limits, v int) { s.Calls = v })
-		case "calls-per-second":
-			v, err := number(1e6)
-			*l = append(*l, func(s *sessions.Limits) { s.CallsPerSecond = v })
-			return err
-		case "output":
-			return size(func(s *sessions.Limits, v int64) { s.Output = v })
-		case "file-size":
-			return size(func(s *sessions.Limits, v int64) { s.FileSize = v })
-		default:
-			return unknownKey(line, "limits", key, known)
-		}
-	})
+		}}
+	}
+	count := func(key string, of func(*sessions.Limits) *int) field {
+		return number(key, 1e9, true, func(s *sessions.Limits, v float64) { *of(s) = int(v) })
+	}
+	size := func(key string, of func(*sessions.Limits) *int64) field {
+		return field{key, func(value *yaml.Node, _ string) error {
+			v, err := units.RAMInBytes(value.Value)
+			if err != nil || value.Kind != yaml.ScalarNode || v < 0 {
+				return fmt.Errorf("line %d: %s takes a size such as 10MB, or 0, which is no limit", value.Line, key)
+			}
+			*l = append(*l, func(s *sessions.Limits) { *of(s) = v })
+			return nil
+		}}
+	}
+	return readFields(n, "limits", "workspaces: 20",
+		count("workspaces", func(s *sessions.Limits) *int { return &s.Workspaces }),
+		count("running", func(s *sessions.Limits) *int { return &s.Running }),
+		count("sessions", func(s *sessions.Limits) *int { return &s.Sessions }),
+		count("calls", func(s *sessions.Limits) *int { return &s.Calls }),
+		number("calls-per-second", 1e6, false, func(s *sessions.Limits, v float64) { s.CallsPerSecond = v }),
+		size("output", func(s *sessions.Limits) *int64 { return &s.Output }),
+		size("file-size", func(s *sessions.Limits) *int64 { return &s.FileSize }),
+	)
 }

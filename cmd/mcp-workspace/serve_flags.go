@@ -34,22 +34,30 @@ type serveFlags struct {
 }
 
 func (f *serveFlags) add(flags *pflag.FlagSet) {
-	flags.StringVar(&f.listen, "listen", "127.0.0.1:8080", "`address` to listen on; port 0 picks a free one")
-	flags.BoolVar(&f.noAuth, "no-auth", false, "serve whoever can connect, on a loopback address only")
-	flags.StringVar(&f.tlsCert, "tls-cert", "", "`file` with the certificate chain, in PEM; read again when it changes")
-	flags.StringVar(&f.tlsKey, "tls-key", "", "`file` with its private key, in PEM")
-	flags.StringVar(&f.publicURL, "public-url", "", "the server's `URL` as clients see it, with the path prefix of a reverse proxy if there is one")
-	flags.StringArrayVar(&f.allowedHosts, "allowed-hosts", nil, "other `names` that clients may call this server by, separated by commas")
-	flags.StringArrayVar(&f.allowedOrigins, "allowed-origins", nil, "web `origins` whose pages may call this server, such as https://app.example.com")
-	flags.StringVar(&f.maxBody, "max-body", "16MB", "the largest request, such as 16MB")
-	flags.DurationVar(&f.sessionTimeout, "session-timeout", time.Hour, "how long an MCP session may be silent before it ends")
-	flags.DurationVar(&f.idleStop, "idle-stop", 15*time.Minute, "how long a container may be idle before it is stopped; its files stay, and the next call starts it; 0 is for ever")
-	flags.DurationVar(&f.maxAge, "max-age", 0, "remove workspaces this long after they were made, with their files; 0 keeps them")
-	flags.DurationVar(&f.shutdownTimeout, "shutdown-timeout", 30*time.Second, "how long calls in flight may go on when the server is asked to stop")
-	flags.StringVar(&f.metricsListen, "metrics-listen", "", "`address` that serves /metrics, /healthz and /readyz to whoever can connect")
-	flags.StringVar(&f.auditLog, "audit-log", "", "`file` that gets a JSON line for every call, or - for standard error")
-	flags.BoolVar(&f.auditRequired, "audit-required", false, "refuse calls when the audit log cannot be written")
-	flags.StringVar(&f.shared, "shared", "memory", "what the replicas of a server share: memory (there is one), file:DIR, postgres://…")
+	under(flags, headListen, func(s *pflag.FlagSet) {
+		s.StringVar(&f.listen, "listen", "127.0.0.1:8080", "`address` to listen on; port 0 picks a free one")
+		s.StringVar(&f.tlsCert, "tls-cert", "", "`file` with the certificate chain, in PEM; read again when it changes")
+		s.StringVar(&f.tlsKey, "tls-key", "", "`file` with its private key, in PEM")
+		s.StringVar(&f.publicURL, "public-url", "", "the server's `URL` as clients see it, with the path prefix of a reverse proxy if there is one")
+	})
+	under(flags, headClients, func(s *pflag.FlagSet) {
+		s.BoolVar(&f.noAuth, "no-auth", false, "serve whoever can connect, on a loopback address only; otherwise see principals and oauth of the configuration file")
+		s.StringArrayVar(&f.allowedHosts, "allowed-hosts", nil, "other `names` that clients may call this server by, separated by commas")
+		s.StringArrayVar(&f.allowedOrigins, "allowed-origins", nil, "web `origins` whose pages may call this server, such as https://app.example.com")
+	})
+	under(flags, headLimits, func(s *pflag.FlagSet) {
+		s.StringVar(&f.maxBody, "max-body", "16MB", "the largest request, such as 16MB")
+		s.DurationVar(&f.sessionTimeout, "session-timeout", time.Hour, "how long an MCP session may be silent before it ends")
+		s.DurationVar(&f.idleStop, "idle-stop", 15*time.Minute, "how long a container may be idle before it is stopped; its files stay, and the next call starts it; 0 is for ever")
+		s.DurationVar(&f.maxAge, "max-age", 0, "remove workspaces this long after they were made, with their files; 0 keeps them")
+	})
+	under(flags, headOperation, func(s *pflag.FlagSet) {
+		s.StringVar(&f.shared, "shared", "memory", "what the replicas of a server share: memory (there is one), file:DIR, postgres://…")
+		s.DurationVar(&f.shutdownTimeout, "shutdown-timeout", 30*time.Second, "how long calls in flight may go on when the server is asked to stop")
+		s.StringVar(&f.metricsListen, "metrics-listen", "", "`address` that serves /metrics, /healthz and /readyz to whoever can connect")
+		s.StringVar(&f.auditLog, "audit-log", "", "`file` that gets a JSON line for every call, session and workspace, or - for standard error")
+		s.BoolVar(&f.auditRequired, "audit-required", false, "refuse calls when the audit log cannot be written")
+	})
 }
 
 // serveOnly are sections that take the place of serve's flags in the file when

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"os"
 	"os/signal"
@@ -11,6 +12,7 @@ import (
 	"github.com/mcp-workspace/mcp-workspace/internal/audit"
 	"github.com/mcp-workspace/mcp-workspace/internal/telemetry"
 	"github.com/mcp-workspace/mcp-workspace/sessions"
+	"github.com/mcp-workspace/mcp-workspace/tools"
 	"github.com/mcp-workspace/mcp-workspace/transports"
 )
 
@@ -69,6 +71,51 @@ func (v *service) reopenOnHangup(log *audit.Log) {
 	})
 }
 
+// record writes a line of the audit log, where there is one.
+func (v *service) record(r audit.Record) { v.recorded(v.audit.Record(context.Background(), r)) }
+
+// recorded hears how the writing of a line went. The log itself complains.
+func (v *service) recorded(err error) {
+	if err != nil {
+		v.log.Debug("a line of the audit log was lost", "error", err)
+	}
+}
+
+// observeCall counts and records a call.
+func (v *service) observeCall(ctx context.Context, e tools.Event) {
+	if e.Ref == "" { // the tools do not know the headers
+		e.Ref = sessions.ShownRef(sessions.CallerFrom(ctx).Ref)
+	}
+	v.metrics.Observe(ctx, e)
+	v.tracing.Observe(ctx, e)
+	v.recorded(v.audit.Call(ctx, e))
+}
+
+// observeWorkspace records what has become of a workspace.
+func (v *service) observeWorkspace(e sessions.Event) {
+	if e.Kind == sessions.EventRefused {
+		v.metrics.Refused(telemetry.Reason(e.Reason))
+	}
+	v.recorded(v.audit.Workspace(e))
+}
+
+func (v *service) sessionStarted(ctx context.Context, principal, session string) {
+	v.record(audit.Record{Kind: audit.KindSessionStarted, RequestID: sessions.CallerFrom(ctx).RequestID, Principal: principal, Session: session})
+}
+
+func (v *service) sessionEnded(principal, session string, cause error) {
+	reason := "closed" // by its client
+	switch {
+	case errors.Is(cause, transports.ErrSessionIdle):
+		reason = "idle"
+	case errors.Is(cause, transports.ErrDisconnected):
+		reason = "disconnected"
+	case errors.Is(cause, transports.ErrShutdown):
+		reason = "shutdown"
+	}
+	v.record(audit.Record{Kind: audit.KindSessionEnded, Principal: principal, Session: session, Reason: reason})
+}
+
 // observeHTTP counts a request, and records it when it was refused.
 func (v *service) observeHTTP(e transports.HTTPEvent) {
 	v.metrics.ObserveHTTP(e.Method, e.Route, e.Status)
@@ -81,12 +128,9 @@ func (v *service) observeHTTP(e transports.HTTPEvent) {
 		reason = telemetry.Reason(e.Refused)
 	}
 	v.metrics.Refused(reason)
-	err := v.audit.Record(context.Background(), audit.Record{
+	v.record(audit.Record{
 		Kind: audit.KindRefused, RequestID: e.RequestID, Principal: e.Principal, Reason: string(reason), Status: e.Status, Remote: e.Remote,
 	})
-	if err != nil {
-		v.log.Debug("a line of the audit log was lost", "error", err)
-	}
 }
 
 // refusals are what statuses say of requests that reached no tool.

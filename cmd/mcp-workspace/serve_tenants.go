@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"path/filepath"
@@ -66,27 +67,35 @@ func (s *settings) checkTenants(noAuth bool) error {
 	for _, p := range s.serve.principals {
 		own := s.forPrincipal(p)
 		if own.backend == "local" && !noAuth {
-			return fmt.Errorf("%s: %s: the backend is local, which is one directory for everybody; use state, docker or podman", s.loaded.Place(sectionPrincipals), p.name)
+			return s.wrongPrincipal(p, errors.New("the backend is local, which is one directory for everybody; use state, docker or podman"))
 		}
 		if (p.image != "" || p.runtime != "" || len(p.images)+len(p.runtimes) > 0) && !slices.Contains(registry[own.backend].flags, "image") {
-			return fmt.Errorf("%s: %s: images and runtimes are for containers, but the backend is %s", s.loaded.Place(sectionPrincipals), p.name, own.backend)
+			return s.wrongPrincipal(p, fmt.Errorf("images and runtimes are for containers, but the backend is %s", own.backend))
 		}
 		if p.image != "" && p.runtime != "" {
-			return fmt.Errorf("%s: %s: image and runtime both say what a container is made of; give one of them", s.loaded.Place(sectionPrincipals), p.name)
+			return s.wrongPrincipal(p, errors.New("image and runtime both say what a container is made of; give one of them"))
+		}
+		if err := checkImage(p.image); p.image != "" && err != nil {
+			return s.wrongPrincipal(p, err)
 		}
 		for _, name := range append(slices.Clone(p.runtimes), p.runtime) {
 			if name == "" {
 				continue
 			}
 			if _, err := s.containers.runtimes.Set().Lookup(name); err != nil {
-				return fmt.Errorf("%s: %s: %w", s.loaded.Place(sectionPrincipals), p.name, err)
+				return s.wrongPrincipal(p, err)
 			}
 		}
 		if _, err := own.ruleset(); err != nil {
-			return fmt.Errorf("%s: %s: %w", s.loaded.Place(sectionPrincipals), p.name, err)
+			return s.wrongPrincipal(p, err)
 		}
 	}
 	return nil
+}
+
+// wrongPrincipal says which entry err is about, and where it stands.
+func (s *settings) wrongPrincipal(p principal, err error) error {
+	return fmt.Errorf("%s: %s: %w", s.loaded.PlaceAt(sectionPrincipals, p.line), p.name, err)
 }
 
 // forPrincipal are the settings that an entry makes of the server's.
@@ -211,7 +220,7 @@ func (s *settings) makeTenants(manager *sessions.Manager, observe tools.Observer
 	}
 	for _, p := range s.serve.principals {
 		if err := add(p.name, s.forPrincipal(p), p); err != nil {
-			return nil, fmt.Errorf("%s: %s: %w", s.loaded.Place(sectionPrincipals), p.name, err)
+			return nil, s.wrongPrincipal(p, err)
 		}
 	}
 	return made, nil

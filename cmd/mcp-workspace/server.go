@@ -76,6 +76,7 @@ func (s *settings) newServer(rules *permissions.Ruleset, opts tools.Options, mor
 		server.WithToolCapabilities(false),
 		server.WithResourceCapabilities(false, false),
 		server.WithInstructions(tools.Instructions),
+		server.WithHooks(&server.Hooks{}), // for tools.Register
 	}, more...)...)
 	opts.Rules = rules
 	opts.Fallback = tools.Fallback(s.askFallback)
@@ -84,13 +85,14 @@ func (s *settings) newServer(rules *permissions.Ruleset, opts tools.Options, mor
 	opts.Structured = s.structured
 	opts.Profile = tools.Profile(s.profile)
 	opts.Texts = s.texts
+	opts.NoBackground = registry[s.backend].noBackground
 	opts.Logger = s.logger()
 	err := tools.Register(srv, opts)
 	switch {
+	case errors.Is(err, tools.ErrNoneOffered):
+		return nil, s.wrong("permissions", "denies every tool that would be offered; allow one, or offer others with --tools")
 	case err != nil && s.given(descriptions):
 		return nil, s.wrong(descriptions, "cannot be used: %s", strings.TrimPrefix(err.Error(), descriptions+": "))
-	case err == nil && len(srv.ListTools()) == 0:
-		return nil, s.wrong("permissions", "denies every tool that would be offered; allow one, or offer others with --tools")
 	}
 	return srv, err
 }

@@ -36,6 +36,7 @@ type settings struct {
 	root          string
 	env           []string
 	store         string
+	maxMemory     string
 	destroyOnExit bool
 	tools         []string
 	structured    bool
@@ -54,27 +55,35 @@ type settings struct {
 
 // addFlags registers the settings as flags of cmd.
 func (s *settings) addFlags(cmd *cobra.Command) {
-	f := cmd.Flags()
-	f.SortFlags = false
-	f.StringVar(&s.config, "config", "", "YAML `file` with these settings (default mcp-workspace.yaml in your configuration directory)")
-	f.StringVar(&s.backend, "backend", "state", "where the workspace is: "+strings.Join(backendNames(), ", "))
-	f.StringVar(&s.ref, "ref", "", "attach to the workspace with this `ref`; one that is gone is an error")
-	f.StringVar(&s.name, "name", "", "get or create the workspace of this `name`")
-	f.StringVar(&s.permissions, "permissions", "", "preset ("+strings.Join(permissions.PresetNames(), ", ")+") or ruleset `file` (default permissive, for local default)")
-	f.StringVar(&s.askFallback, "ask-fallback", string(tools.FallbackError), "what ask becomes when the client cannot be asked: deny, error")
-	f.StringVar(&s.workingDir, "working-dir", "", "absolute `directory` that paths and commands start in (default /workspace, for local the root)")
-	f.StringVar(&s.root, "root", "", "local: the `directory` to work in")
-	f.StringArrayVar(&s.env, "env", nil, "`K=V` for every command (repeat)")
-	f.StringVar(&s.store, "store", "memory", "state: where documents are kept: memory, file:DIR, sqlite:FILE, postgres://…")
-	s.containers.addFlags(f)
-	f.BoolVar(&s.destroyOnExit, "destroy-on-exit", false, "remove the workspace when the connection ends")
-	f.StringArrayVar(&s.tools, "tools", nil, "the `tools` to offer, separated by commas (default all)")
-	f.BoolVar(&s.structured, "structured", false, "structured output as well")
-	f.StringVar(&s.profile, "profile", string(tools.ProfileCoding), "guidance in the tools' descriptions: coding, agent")
-	f.StringVar(&s.editFormat, "edit-format", string(tools.EditByString), "how files are edited: str_replace, hashline")
-	f.BoolVar(&s.inOrder, "in-order", false, "stdio: run calls one at a time in the order they arrive")
-	f.StringVar(&s.logLevel, "log-level", "info", "what is logged to standard error: debug, info, warn, error")
-	f.StringVar(&s.logFormat, "log-format", "text", "how: text, json")
+	flags := cmd.Flags()
+	under(flags, headWorkspace, func(f *pflag.FlagSet) {
+		f.StringVar(&s.backend, "backend", "state", "where the workspace is: "+strings.Join(backendNames(), ", "))
+		f.StringVar(&s.ref, "ref", "", "attach to the workspace with this `ref`; one that is gone is an error")
+		f.StringVar(&s.name, "name", "", "get or create the workspace of this `name`")
+		f.StringVar(&s.workingDir, "working-dir", "", "absolute `directory` that paths and commands start in; \"\" is the image's own (default /workspace, for local the root)")
+		f.StringVar(&s.root, "root", "", "local: the `directory` to work in")
+		f.StringVar(&s.store, "store", "memory", "state: where documents are kept: memory, file:DIR, sqlite:FILE, postgres://…")
+		f.StringVar(&s.maxMemory, "max-memory", "", "state: the most `memory` that all commands and documents hold together, such as 4GB; 0 is no limit (default half of the machine's)")
+		f.StringArrayVar(&s.env, "env", nil, "`K=V` for every command (repeat)")
+		f.BoolVar(&s.destroyOnExit, "destroy-on-exit", false, "remove the workspace when the connection ends")
+	})
+	under(flags, headContainers, s.containers.addFlags)
+	under(flags, headAllowed, func(f *pflag.FlagSet) {
+		f.StringVar(&s.permissions, "permissions", "", "preset ("+strings.Join(permissions.PresetNames(), ", ")+") or ruleset `file` (default permissive, for local default)")
+		f.StringVar(&s.askFallback, "ask-fallback", string(tools.FallbackError), "what ask becomes when the client cannot be asked: deny, error")
+		f.StringArrayVar(&s.tools, "tools", nil, "the `tools` to offer, separated by commas (default all)")
+	})
+	under(flags, headModel, func(f *pflag.FlagSet) {
+		f.BoolVar(&s.structured, "structured", false, "structured output as well")
+		f.StringVar(&s.profile, "profile", string(tools.ProfileCoding), "guidance in the tools' descriptions: coding, agent")
+		f.StringVar(&s.editFormat, "edit-format", string(tools.EditByString), "how files are edited: str_replace, hashline")
+	})
+	under(flags, headOperation, func(f *pflag.FlagSet) {
+		f.StringVar(&s.config, "config", "", "YAML `file` with these settings (default mcp-workspace.yaml in your configuration directory)")
+		f.BoolVar(&s.inOrder, "in-order", false, "stdio: run calls one at a time in the order they arrive")
+		f.StringVar(&s.logLevel, "log-level", "info", "what is logged to standard error: debug, info, warn, error")
+		f.StringVar(&s.logFormat, "log-format", "text", "how: text, json")
+	})
 }
 
 // load completes the settings from the environment and the file, and refuses
@@ -192,7 +201,7 @@ func (s *settings) ruleset() (*permissions.Ruleset, error) {
 		if registry[s.backend].sandbox {
 			rules = rules.Sandboxed()
 		}
-		return rules, nil
+		return s.readAlike(rules), nil
 	}
 	file, err := s.loaded.Abs("permissions", name)
 	if err != nil {
@@ -203,7 +212,19 @@ func (s *settings) ruleset() (*permissions.Ruleset, error) {
 		return nil, s.wrong("permissions", "is %q, which is no preset, and there is no file %s%s; the presets are %s",
 			name, file, suggest.DidYouMean(name, presets), strings.Join(presets, ", "))
 	}
-	return permissions.Load(file)
+	rules, err := permissions.Load(file)
+	if err != nil {
+		return nil, err
+	}
+	return s.readAlike(rules), nil
+}
+
+// readAlike tells rules whether the backend's shell reads commands as they do.
+func (s *settings) readAlike(rules *permissions.Ruleset) *permissions.Ruleset {
+	if registry[s.backend].ownShell {
+		return rules.ReadAlike()
+	}
+	return rules
 }
 
 // logger writes to standard error: standard output carries MCP.

@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -63,6 +64,8 @@ func TestMistakesStopTheStart(t *testing.T) {
 		{name: "container's flag in the file", file: "backend: podman\nmemory: lots\n", want: `:2: memory "lots": no amount of memory; write bytes, or a number with k, m or g`},
 		{name: "ref", args: []string{"--ref=demo", "--store=file:x"}, want: `--ref is wrong: "demo" is not a workspace ref; one looks like provider:id`},
 		{name: "store", args: []string{"--store=redis:x"}, want: `a store of the kind "redis" is not known; use memory, file:DIR, sqlite:FILE or postgres://…`},
+		{name: "max-memory", args: []string{"--max-memory=much"}, want: `--max-memory is "much"; it takes a size such as 4GB, at least 16MB, or 0, which is no limit`},
+		{name: "max-memory that is of no use", file: "max-memory: 1MB\n", want: `FILE:1: max-memory is "1MB"; it takes a size such as 4GB, at least 16MB, or 0`},
 		{name: "store without a path", args: []string{"--store=file:"}, want: `the path is missing; write file:DIR or sqlite:FILE`},
 		{name: "store that is not there", args: []string{"--store=postgres://127.0.0.1:1/x"}, want: `the store postgres://127.0.0.1:1/x cannot be used: `},
 		{name: "root that is not there", args: []string{"--backend=local", "--root=/nowhere"}, want: `/nowhere: the root does not exist; make the directory first, or name another with --root`},
@@ -71,6 +74,7 @@ func TestMistakesStopTheStart(t *testing.T) {
 		{name: "ref and name", args: []string{"--ref=state:x", "--name=x", "--store=file:x"}, want: `--name and --ref both say which workspace to use; give one of them`},
 		{name: "ref of another backend", args: []string{"--ref=local:/x", "--backend=state"}, want: `--ref names a workspace of local, but the backend is state; add --backend local`},
 		{name: "ref with the store memory", args: []string{"--ref=state:x"}, want: `--ref names a workspace that exists, but the store "memory" keeps none between runs; add --store file:DIR`},
+		{name: "relative root that is the machine's", args: []string{"--backend=local", "--root=../../../../../../../.."}, want: `--root is "../../../../../../../..", which is relative and comes out as /, the whole machine`},
 		{name: "root without local", args: []string{"--root=/x"}, want: `--root is for the backend local, but the backend is state; add --backend local, or leave it out`},
 		{name: "root in the file without local", file: "root: /x\n", want: `FILE:1: root is for the backend local, but the backend is state`},
 		{name: "local without root", args: []string{"--backend=local"}, want: `--backend is local, which needs a directory to work in; add --root DIR`},
@@ -79,15 +83,15 @@ func TestMistakesStopTheStart(t *testing.T) {
 		{name: "no tool left", args: []string{"--tools=write_file,execute", "--permissions=readonly"}, want: `--permissions denies every tool that would be offered; allow one, or offer others with --tools`},
 
 		// Texts for the model.
-		{name: "descriptions of another form", file: "descriptions: [ls]\n", want: `FILE:1: descriptions: line 1: descriptions must be a mapping such as "tool: text"`},
-		{name: "description of no tool", file: "descriptions:\n  sl: x\n", want: `FILE:1: descriptions: line 2: there is no tool "sl"`},
+		{name: "descriptions of another form", file: "descriptions: [ls]\n", want: `FILE:1: descriptions must be a mapping such as "tool: text"`},
+		{name: "description of no tool", file: "descriptions:\n  sl: x\n", want: `FILE:2: descriptions: there is no tool "sl"`},
 		{name: "description of a misspelt tool", file: "descriptions:\n  gerp: x\n", want: `there is no tool "gerp"; did you mean "grep"?; the tools are ls, `},
-		{name: "description that is empty", file: "descriptions:\n  ls:\n", want: `FILE:1: descriptions: line 2: ls must be text; write some, or remove the line`},
-		{name: "description that is a list", file: "descriptions:\n  ls: [x]\n", want: `line 2: ls must be a mapping such as "description: text"`},
-		{name: "description with another key", file: "descriptions:\n  ls:\n    text: x\n", want: `line 3: ls has no key "text"; it takes description and arguments`},
-		{name: "description twice", file: "descriptions:\n  ls: x\n  ls: y\n", want: `line 3: descriptions has "ls" twice, first in line 2; remove one`},
-		{name: "arguments of another form", file: "descriptions:\n  ls:\n    arguments: x\n", want: `line 3: ls: arguments must be a mapping such as "argument: text"`},
-		{name: "argument that is null", file: "descriptions:\n  ls:\n    arguments: {path: ~}\n", want: `line 3: ls: arguments: path must be text`},
+		{name: "description that is empty", file: "descriptions:\n  ls:\n", want: `FILE:2: descriptions: ls must be text; write some, or remove the line`},
+		{name: "description that is a list", file: "descriptions:\n  ls: [x]\n", want: `FILE:2: descriptions: ls must be a mapping such as "description: text"`},
+		{name: "description with another key", file: "descriptions:\n  ls:\n    text: x\n", want: `FILE:3: descriptions: ls has no key "text"; it takes description and arguments`},
+		{name: "description twice", file: "descriptions:\n  ls: x\n  ls: y\n", want: `FILE:3: descriptions has "ls" twice, first in line 2; remove one`},
+		{name: "arguments of another form", file: "descriptions:\n  ls:\n    arguments: x\n", want: `FILE:3: descriptions: ls: arguments must be a mapping such as "argument: text"`},
+		{name: "argument that is null", file: "descriptions:\n  ls:\n    arguments: {path: ~}\n", want: `FILE:3: descriptions: ls: arguments: path must be text`},
 		{name: "argument that is none", file: "\ndescriptions:\n  ls: {arguments: {file: x}}\n", want: `FILE:2: descriptions cannot be used: ls has no argument "file"; it has path`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -222,9 +226,15 @@ func TestHelpNamesEveryFlag(t *testing.T) {
 		for _, flag := range []string{"config", "backend", "ref", "name", "permissions", "ask-fallback", "working-dir", "root", "env", "store",
 			"image", "runtime", "network", "memory", "cpus", "pids-limit", "user", "read-only", "cap-drop", "mount", "tmpfs", "gpus", "oci-runtime", "add-host", "guest",
 			"destroy-on-exit", "tools", "structured", "profile", "edit-format", "in-order", "log-level", "log-format"} {
-			if !strings.Contains(help, "--"+flag+" ") {
+			if !regexp.MustCompile(`--` + flag + `\s`).MatchString(help) {
 				t.Errorf("%q does not name --%s", args, flag)
 			}
+		}
+	}
+	topic := run(t, "help", "containers")
+	for _, flag := range containerFlags {
+		if !strings.Contains(topic, "\n      --"+flag+" ") {
+			t.Errorf("help containers does not tell what --%s is", flag)
 		}
 	}
 	root := run(t, "--help")
@@ -232,6 +242,25 @@ func TestHelpNamesEveryFlag(t *testing.T) {
 		if !strings.Contains(root, "\n  "+command+" ") {
 			t.Errorf("--help does not name %s", command)
 		}
+	}
+}
+
+// TestHelpOfServeHasHeadings under which its flags are, each of them once.
+func TestHelpOfServeHasHeadings(t *testing.T) {
+	t.Parallel()
+	help := run(t, "serve", "--help")
+	_, flags, _ := strings.Cut(help, "\n\nWhere it listens:\n")
+	for heading, flag := range map[string]string{
+		headClients: "no-auth", headWorkspace: "backend", headContainers: "image", headAllowed: "permissions",
+		headModel: "profile", headLimits: "idle-stop", headOperation: "audit-log", headOther: "help",
+	} {
+		block := regexp.MustCompile(`(?s)\n\n` + heading + `( \(see .*?\))?:\n(.*?)(\n\n|\n$)`).FindString(flags)
+		if !strings.Contains(block, "--"+flag+" ") || strings.Count(flags, " --"+flag+" ") != 1 {
+			t.Errorf("--%s is not under %q: %s", flag, heading, block)
+		}
+	}
+	if strings.Contains(help, "--ref ") || strings.Contains(help, "--in-order") {
+		t.Error("it names what serve refuses")
 	}
 }
 

@@ -17,7 +17,15 @@ and put its hash into the configuration file of the server:
 
   principals:
     alice:
-      tokens: ["sha256:…"]`,
+      tokens: ["sha256:…"]
+
+The client sends the token itself, never the hash, with each request:
+
+  Authorization: Bearer mcpws_…
+
+The server reads its configuration when it starts. All tokens that it does not
+know are answered alike; what was probably wrong with one is in its log, in the
+line "a token was refused".`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			token, hash := auth.NewToken()

@@ -92,7 +92,7 @@ func TestWhatIsKnownOfAContainerIsPrinted(t *testing.T) {
 	}
 	want := []string{
 		"ref docker:mcpws-x", "name x", "status stopped", "directory /w", "created 2026-01-02 03:04:05", "image i", "image id sha256:1", "container id c",
-		"started 2026-01-02 03:04:05", "finished 2026-01-02 03:04:05", "exit code 137", "ended for want of memory", "user u", "network bridge",
+		"started 2026-01-02 03:04:05", "finished 2026-01-02 03:04:05", "exit code 137", "ended perhaps for want of memory", "user u", "network bridge",
 		"address 10.0.0.2 on bridge", "address on none", "mount bind /a at /b (read only)", "mount tmpfs at /t (read and write)",
 		"memory 1024 bytes at most", "processors 1.5 at most", "processes 7 at most", "root read only", "dropped ALL", "label k=v",
 	}

@@ -2,7 +2,10 @@ package clients
 
 import (
 	"context"
+	"crypto/rand"
+	"crypto/sha256"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -126,7 +129,7 @@ func start(t *testing.T, command []string) {
 
 func TestPrograms(t *testing.T) {
 	for name, command := range map[string]func(*testing.T) []string{
-		"go":         goProgram,
+		"go":         func(t *testing.T) []string { return goProgram(t, "go") },
 		"typescript": typeScriptProgram,
 		"python":     pythonProgram,
 	} {
@@ -145,8 +148,9 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-// checkProgram runs an example and holds what it prints against what it does.
-func checkProgram(t *testing.T, command, env []string) {
+// checkProgram runs an example, holds what it prints against what it does, and
+// returns it.
+func checkProgram(t *testing.T, command, env []string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	defer cancel()
@@ -170,11 +174,42 @@ func checkProgram(t *testing.T, command, env []string) {
 			t.Errorf("no %q in what it printed:\n%s", want, out)
 		}
 	}
+	return string(out)
 }
 
-func goProgram(t *testing.T) []string {
+// TestProgramOverHTTP runs the example that calls a server on the network, in both
+// eras: the name leads both to one workspace.
+func TestProgramOverHTTP(t *testing.T) {
+	t.Parallel()
+	program := goProgram(t, "go-http")
+	token := "mcpws_" + rand.Text()
+	config := filepath.Join(t.TempDir(), "config.yaml")
+	principal := fmt.Sprintf("principals:\n  alice:\n    tokens: [\"sha256:%x\"]\n", sha256.Sum256([]byte(token)))
+	if err := os.WriteFile(config, []byte(principal), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	env := []string{"MCP_URL=" + testenv.Serve(t, "--config", config) + "/mcp", "MCP_TOKEN=" + token}
+	workspace := regexp.MustCompile(`read_file in (state:\S+)`)
+	found := map[string]bool{}
+	for version, arguments := range map[string][]string{
+		mcp.LATEST_PROTOCOL_VERSION:        {"notes"},
+		mcp.LATEST_LEGACY_PROTOCOL_VERSION: {"notes", mcp.LATEST_LEGACY_PROTOCOL_VERSION},
+	} {
+		out := checkProgram(t, slices.Concat(program, arguments), env)
+		ref := workspace.FindStringSubmatch(out)
+		if ref == nil || !strings.Contains(out, "connected to mcp-workspace by "+version+"\n") {
+			t.Fatalf("it printed\n%s", out)
+		}
+		found[ref[1]] = true
+	}
+	if len(found) != 1 {
+		t.Errorf("one name led to %v", found)
+	}
+}
+
+func goProgram(t *testing.T, name string) []string {
 	t.Helper()
-	program, err := testenv.Build(t.Context(), t.TempDir(), "./examples/clients/go")
+	program, err := testenv.Build(t.Context(), t.TempDir(), "./examples/clients/"+name)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,5 +1,6 @@
 // Package audit keeps a log of who did what in which workspace: one JSON object
-// a line, for every call and every request that was refused.
+// a line, for every call, every request that was refused, the beginning and end
+// of sessions, and what becomes of workspaces.
 //
 // A line names the path or the command of a call and never what was read,
 // written or printed. A session id gives access, so a line has only a short
@@ -24,6 +25,10 @@ const (
 	KindCall    Kind = "call"
 	KindRefused Kind = "refused" // a request that reached no tool
 	KindLost    Kind = "lost"    // lines before this one could not be written
+
+	KindSessionStarted Kind = "session_started"
+	KindSessionEnded   Kind = "session_ended"
+	// Lines of workspaces are "workspace_" and the [sessions.EventKind].
 )
 
 // Record is one line. Fields that do not apply are left out of it.
@@ -55,8 +60,9 @@ type Record struct {
 	// Duration of a call; written in
 	// milliseconds as duration_ms.
 	Duration time.Duration `json:"-"`
-	// Reason that a request was refused for; a word,
-	// never the text of an error, which may hold what a client sent.
+	// Reason that a request was refused, a session has ended, or a workspace
+	// was stopped or removed for; a word, never the text of an error, which may
+	// hold what a client sent.
 	Reason string `json:"reason,omitempty"`
 	// Status is what HTTP answered.
 	Status int `json:"status,omitempty"`
@@ -92,6 +98,18 @@ func (l *Log) Call(ctx context.Context, e tools.Event) error {
 		noteUnlogged(ctx)
 	}
 	return err
+}
+
+// Workspace writes the line of what has become of a workspace.
+func (l *Log) Workspace(e sessions.Event) error {
+	r := Record{
+		Kind: Kind("workspace_" + e.Kind), RequestID: e.RequestID, Principal: e.Principal, Session: e.Session,
+		Workspace: e.Ref, Reason: string(e.Reason),
+	}
+	if e.Kind == sessions.EventRefused {
+		r.Kind = KindRefused
+	}
+	return l.Record(context.Background(), r)
 }
 
 // SessionHash is how a session is named where its id would give access to it:

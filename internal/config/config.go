@@ -46,6 +46,11 @@ func (s *Settings) Place(name string) string {
 	return "--" + name
 }
 
+// PlaceAt is where a line of a section stands: "/home/u/x.yaml:7: limits".
+func (s *Settings) PlaceAt(section string, line int) string {
+	return fmt.Sprintf("%s:%d: %s", printable(s.file), line, printable(section))
+}
+
 // Dir is the directory of the file that was read, absolute, or "".
 func (s *Settings) Dir() string {
 	if s.file == "" {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -47,15 +48,15 @@ func (s *Settings) fromFile(flags *pflag.FlagSet, sections Sections) error {
 	seen := map[string]int{}
 	for i := 0; i+1 < len(root.Content); i += 2 {
 		key, value := Resolve(root.Content[i]), Resolve(root.Content[i+1])
-		at := fmt.Sprintf("%s:%d: %s", printable(path), root.Content[i].Line, printable(key.Value))
+		line := root.Content[i].Line
 		if key.Kind != yaml.ScalarNode {
-			return fmt.Errorf("%s:%d: a list or a mapping is no setting; write \"name: value\"", printable(path), root.Content[i].Line)
+			return fmt.Errorf("%s:%d: a list or a mapping is no setting; write \"name: value\"", printable(path), line)
 		}
 		if first, twice := seen[key.Value]; twice {
-			return fmt.Errorf("%s is set twice, first in line %d; remove one", at, first)
+			return fmt.Errorf("%s is set twice, first in line %d; remove one", s.PlaceAt(key.Value, line), first)
 		}
 		seen[key.Value] = key.Line
-		if err := s.fromNode(flags, sections, key.Value, value, at); err != nil {
+		if err := s.fromNode(flags, sections, key.Value, value, line); err != nil {
 			return err
 		}
 	}
@@ -105,17 +106,44 @@ func document(path string, data []byte) (*yaml.Node, error) {
 
 // syntaxError puts the line, which the parser has in its text, in its place.
 func syntaxError(path string, err error) error {
-	line, message := "", oneLine(err)
-	if rest, ok := strings.CutPrefix(message, "line "); ok {
-		line, message, _ = strings.Cut(rest, ": ")
-		line = ":" + line
+	line, message := cutLine(err)
+	if line > 0 {
+		path = fmt.Sprintf("%s:%d", path, line)
 	}
-	return fmt.Errorf("%s%s: not YAML: %s; check the indentation, and put text with special characters in quotes", path, line, message)
+	return fmt.Errorf("%s: not YAML: %s; check the indentation, and put text with special characters in quotes", path, message)
 }
 
-// oneLine is what the YAML package says of an error.
-func oneLine(err error) string {
-	return strings.Join(strings.Fields(strings.TrimPrefix(err.Error(), "yaml: ")), " ")
+// cutLine takes the number of a line, 0 for none, off the text of an error that
+// begins with one, as those of the YAML package and of sections do: it stands
+// beside the file's name. Of several errors it is the first.
+func cutLine(err error) (line int, message string) {
+	message = err.Error()
+	var several *yaml.TypeError
+	if errors.As(err, &several) && len(several.Errors) > 0 {
+		message = several.Errors[0]
+	}
+	message = strings.Join(strings.Fields(strings.TrimPrefix(message, "yaml: ")), " ")
+	if rest, ok := strings.CutPrefix(message, "line "); ok {
+		if number, after, ok := strings.Cut(rest, ": "); ok {
+			if n, err := strconv.Atoi(number); err == nil {
+				return n, after
+			}
+		}
+	}
+	return 0, message
+}
+
+// wrongIn is what is wrong with the value of a key, which stands in line, or in
+// the line that err itself names.
+func (s *Settings) wrongIn(key string, line int, err error) error {
+	own, message := cutLine(err)
+	if own > 0 {
+		line = own
+	}
+	if rest, ok := strings.CutPrefix(message, key); ok && (strings.HasPrefix(rest, ": ") || strings.HasPrefix(rest, " ")) {
+		return fmt.Errorf("%s%s", s.PlaceAt(key, line), rest) // a section may name itself
+	}
+	return fmt.Errorf("%s: %s", s.PlaceAt(key, line), message)
 }
 
 // Resolve follows an alias to what it stands for.
@@ -131,7 +159,8 @@ func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.Tag == "!
 var errNull = errors.New("it has no value; give one, or remove the line")
 
 // fromNode sets a flag, or decodes a section.
-func (s *Settings) fromNode(flags *pflag.FlagSet, sections Sections, key string, value *yaml.Node, at string) error {
+func (s *Settings) fromNode(flags *pflag.FlagSet, sections Sections, key string, value *yaml.Node, line int) error {
+	at := s.PlaceAt(key, line)
 	if target, ok := sections[key]; ok {
 		if _, ignored := target.(Ignored); ignored {
 			return nil
@@ -140,7 +169,7 @@ func (s *Settings) fromNode(flags *pflag.FlagSet, sections Sections, key string,
 			return fmt.Errorf("%s: %w", at, errNull)
 		}
 		if err := value.Decode(target); err != nil {
-			return fmt.Errorf("%s: %s", at, oneLine(err))
+			return s.wrongIn(key, line, err)
 		}
 		s.sources[key], s.places[key] = File, at
 		return nil
@@ -163,7 +192,7 @@ func (s *Settings) fromNode(flags *pflag.FlagSet, sections Sections, key string,
 		err = setFlag(f, values)
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", at, err)
+		return s.wrongIn(key, line, err)
 	}
 	s.sources[key], s.places[key] = File, at
 	return nil

@@ -18,13 +18,15 @@ const (
 	ReasonUnauthenticated Reason = "unauthenticated" // no token, or none that is known
 	ReasonForbidden       Reason = "forbidden"       // a token without the scope, an operator's page
 	ReasonForeignSession  Reason = "foreign_session" // another principal's, or one that never existed
-	ReasonHost            Reason = "host"
-	ReasonOrigin          Reason = "origin"
-	ReasonTooLarge        Reason = "too_large"
-	ReasonMalformed       Reason = "malformed"
-	ReasonRate            Reason = "rate"     // too many calls a second, or at once
-	ReasonSessions        Reason = "sessions" // too many sessions
-	ReasonDraining        Reason = "draining" // the server is ending
+	// ReasonForeignWorkspace is another principal's, or one that is gone or never was.
+	ReasonForeignWorkspace Reason = "foreign_workspace"
+	ReasonHost             Reason = "host"
+	ReasonOrigin           Reason = "origin"
+	ReasonTooLarge         Reason = "too_large"
+	ReasonMalformed        Reason = "malformed"
+	ReasonRate             Reason = "rate"     // too many calls a second, or at once
+	ReasonSessions         Reason = "sessions" // too many sessions
+	ReasonDraining         Reason = "draining" // the server is ending
 )
 
 // set is a closed set of label values.
@@ -46,7 +48,7 @@ func (s set) label(v string) string {
 	return other
 }
 
-var reasons = setOf(ReasonUnauthenticated, ReasonForbidden, ReasonForeignSession, ReasonHost,
+var reasons = setOf(ReasonUnauthenticated, ReasonForbidden, ReasonForeignSession, ReasonForeignWorkspace, ReasonHost,
 	ReasonOrigin, ReasonTooLarge, ReasonMalformed, ReasonRate, ReasonSessions, ReasonDraining)
 
 // outcomes are those of tools.Event.

@@ -175,7 +175,7 @@ func (m *Metrics) Observe(ctx context.Context, e tools.Event) {
 	tool := m.tools.label(e.Tool)
 	m.calls.WithLabelValues(tool, outcomes.label(e.Outcome)).Inc()
 	m.took.WithLabelValues(tool).Observe(max(e.Took, 0).Seconds())
-	if engineErrors[e.Outcome] {
+	if engineErrors[e.Outcome] && !e.Foreign {
 		provider, _, _ := strings.Cut(e.Ref, ":")
 		if provider == "" {
 			provider = m.backend(ctx)

@@ -26,12 +26,13 @@ var (
 
 const (
 	inFlight   = 256                   // of a principal that floods
+	busyCalls  = 60                    // of a principal whose commands compute
 	quietPause = 20 * time.Millisecond // between the quiet principal's calls
 )
 
 // measureHTTP measures `serve`, which shares the machine with the load.
 func measureHTTP(ctx context.Context, b *bench) error {
-	for _, measure := range []func(context.Context, *bench, *httpServer) error{measureSessions, measureThroughput, measureFlood, measureSlow} {
+	for _, measure := range []func(context.Context, *bench, *httpServer) error{measureSessions, measureThroughput, measureFlood, measureBusy, measureSlow} {
 		if err := b.withServer(ctx, measure); err != nil {
 			return err
 		}
@@ -165,6 +166,51 @@ func measureFlood(ctx context.Context, b *bench, s *httpServer) error {
 		&beside{name: "alone", start: nothing},
 		&beside{name: fmt.Sprintf("beside %d in flight of another", inFlight), start: flood("flood")},
 		&beside{name: fmt.Sprintf("the same, at calls-per-second: %d", pacedRate), start: flood("paced")})
+}
+
+// measureBusy times a principal beside another whose commands compute without
+// end, in the server's own process.
+func measureBusy(ctx context.Context, b *bench, s *httpServer) error {
+	rounds := 0
+	busy := func(loop string) func() (func() (string, error), error) {
+		return func() (func() (string, error), error) {
+			rounds++
+			stop := fmt.Sprintf("stop%d", rounds)
+			t, err := s.withFile(ctx, "flood", sessionEra, "")
+			if err != nil {
+				return nil, err
+			}
+			answers := make(chan error, busyCalls)
+			for i := range busyCalls {
+				c, err := s.newConn(ctx)
+				if err != nil {
+					return nil, err
+				}
+				t.ID = i
+				request := t.tool("execute", map[string]any{"command": fmt.Sprintf("until [ -e %s ]; do %s; done", stop, loop)})
+				go func() {
+					_, err := c.call(request)
+					answers <- err
+				}()
+			}
+			return func() (string, error) {
+				c, err := s.newConn(ctx)
+				if err != nil {
+					return "", err
+				}
+				t.ID = busyCalls
+				_, err = c.call(t.tool("write_file", map[string]any{"path": stop, "content": ""}))
+				for range busyCalls {
+					err = errors.Join(err, <-answers)
+				}
+				return "", err
+			}, nil
+		}
+	}
+	return b.quiet(ctx, s, fmt.Sprintf("one principal's read_file of 10 KB every %v, another's commands beside it", quietPause),
+		&beside{name: "alone", start: nothing},
+		&beside{name: fmt.Sprintf("beside %d loops of the shell", busyCalls), start: busy(":")},
+		&beside{name: fmt.Sprintf("beside %d loops of awk and sort", busyCalls), start: busy("awk 'BEGIN { while (i++ < 1e6); }'; seq 20000 | sort -R | wc -l >/dev/null")})
 }
 
 // measureSlow times a principal beside another whose clients ask for much and

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -10,6 +11,9 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
+
+	"github.com/mcp-workspace/mcp-workspace/test/engines"
 )
 
 const auditedRules = `
@@ -42,6 +46,7 @@ type auditLine struct {
 	ExitCode  *int     `json:"exit_code"`
 	Duration  *float64 `json:"duration_ms"`
 	Status    int      `json:"status"`
+	Reason    string   `json:"reason"`
 }
 
 // audited reads an audit log.
@@ -254,5 +259,172 @@ func TestTheAuditLogIsOpenedAnew(t *testing.T) {
 	}
 	if !has(before, "a.txt") || has(before, "b.txt") || !has(after, "b.txt") {
 		t.Errorf("before there is %+v, after it %+v", before, after)
+	}
+}
+
+// TestTheAuditLogHasForeignWorkspaces however they are named, and whatever for.
+func TestTheAuditLogHasForeignWorkspaces(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "audit.log")
+	s := withOperator()
+	s.flags = []string{"--audit-log", path}
+	p := start(t, s.options)
+	ref := p.as(s.alice).write(t, "a.txt", "x").ref
+	bob := p.as(s.bob)
+	header := bob.withHeader("Mcp-Workspace-Ref", ref)
+	session := bob.open(t).withHeader("Mcp-Workspace-Ref", ref)
+	resource := map[string]any{"uri": "workspace://current"}
+	type attempt struct {
+		reply
+		call bool
+	}
+	attempts := map[string]attempt{
+		"a header":                   {header.call(t, "ls", nil).reply, true},
+		"a header, in a session":     {session.call(t, "ls", nil).reply, true},
+		"_meta":                      {bob.withMeta("mcp-workspace/ref", ref).call(t, "ls", nil).reply, true},
+		"the argument":               {bob.call(t, "ls", args{"workspace": ref}).reply, true},
+		"a header, for the resource": {header.send(t, "resources/read", resource), false},
+		"_meta, for the resource":    {bob.withMeta("mcp-workspace/ref", ref).send(t, "resources/read", resource), false},
+	}
+	if n := metric(t, bob, `mcp_workspace_refused_requests_total{reason="foreign_workspace"}`); n != float64(len(attempts)) {
+		t.Errorf("the metric has %v of %d", n, len(attempts))
+	}
+	p.stop(t)
+	lines, text := audited(t, path)
+	for how, a := range attempts {
+		var refused, calls int
+		for _, l := range lines {
+			if l.RequestID != a.header.Get("X-Request-Id") {
+				continue
+			}
+			if l.Principal != "bob" || l.Workspace != ref {
+				t.Errorf("by %s: the line %+v", how, l)
+			}
+			switch {
+			case l.Event == "refused" && l.Reason == "foreign_workspace":
+				refused++
+			case l.Event == "call" && l.Outcome == "unavailable":
+				calls++
+			default:
+				t.Errorf("by %s: the line %+v", how, l)
+			}
+		}
+		if refused != 1 || (calls == 1) != a.call {
+			t.Errorf("by %s: %d lines say that it was refused, and %d are of a call, in\n%s", how, refused, calls, text)
+		}
+	}
+}
+
+// happened are the events of one workspace or session, each with its reason.
+func happened(lines []auditLine, of func(auditLine) bool) (events []string) {
+	for _, l := range lines {
+		if l.Event != "call" && l.Event != "refused" && of(l) {
+			events = append(events, strings.TrimSpace(l.Event+" "+l.Reason))
+		}
+	}
+	return events
+}
+
+func ofWorkspace(ref string) func(auditLine) bool {
+	return func(l auditLine) bool { return l.Workspace == ref }
+}
+
+func ofSession(id string) func(auditLine) bool {
+	hash := fmt.Sprintf("%x", sha256.Sum256([]byte(id)))[:12]
+	return func(l auditLine) bool { return l.Session == hash }
+}
+
+// TestTheAuditLogHasTheLivesOfSessions, and of the workspaces that go with them.
+func TestTheAuditLogHasTheLivesOfSessions(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "audit.log")
+	s := withOperator()
+	s.flags = []string{"--audit-log", path, "--destroy-on-exit", "--session-timeout=2s"}
+	p := start(t, s.options)
+	alice := p.as(s.alice)
+	closed, silent, events := alice.open(t), alice.open(t), alice.sse(t)
+	_, id, _ := strings.Cut(events.endpoint, "=")
+	made := closed.write(t, "a.txt", "x")
+	closed.close(t)
+	silent.must(t, "ls", nil)
+	events.cancel()
+	within(t, time.Minute, "the silent session ends", func() bool {
+		lines, _ := audited(t, path)
+		return slices.Contains(happened(lines, ofSession(silent.session)), "session_ended idle")
+	})
+	last, stream := alice.open(t), alice.sse(t)
+	_, lastStream, _ := strings.Cut(stream.endpoint, "=")
+	kept := alice.write(t, "a.txt", "x")
+	p.stop(t)
+
+	lines, text := audited(t, path)
+	const began, madeOne, gone = "session_started", "workspace_created", "workspace_removed session_ended"
+	for what, c := range map[string]struct {
+		of   func(auditLine) bool
+		want []string
+	}{
+		"closed":                   {ofSession(closed.session), []string{began, madeOne, "session_ended closed", gone}},
+		"silent":                   {ofSession(silent.session), []string{began, madeOne, "session_ended idle", gone}},
+		"of SSE":                   {ofSession(id), []string{began, "session_ended disconnected"}},
+		"until the end":            {ofSession(last.session), []string{began, "session_ended shutdown"}},
+		"of SSE until the end":     {ofSession(lastStream), []string{began, "session_ended shutdown"}},
+		"the workspace of closed":  {ofWorkspace(made.ref), []string{madeOne, gone}},
+		"the workspace of nothing": {ofWorkspace(kept.ref), []string{madeOne}},
+	} {
+		if got := happened(lines, c.of); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, not %q", what, got, c.want)
+		}
+	}
+	for _, l := range lines {
+		if l.Principal != "alice" || l.Event == "workspace_created" && l.RequestID == "" {
+			t.Errorf("the line %+v", l)
+		}
+	}
+	for _, id := range []string{closed.session, silent.session, id} {
+		if strings.Contains(text, id) {
+			t.Error("the log has the id of a session")
+		}
+	}
+}
+
+// TestTheAuditLogHasTheLivesOfContainers that are stopped and removed.
+func TestTheAuditLogHasTheLivesOfContainers(t *testing.T) {
+	t.Parallel()
+	e := engines.Docker(t)
+	path := filepath.Join(t.TempDir(), "audit.log")
+	s := onEngine(t, e, "per-principal: {running: 1}", "idle-stop: 2s", "max-age: 20s")
+	s.flags = []string{"--audit-log", path}
+	p := start(t, s.options)
+	one, two := p.as(s.alice).withHeader("Mcp-Workspace-Name", "one"), p.as(s.alice).withHeader("Mcp-Workspace-Name", "two")
+	first := one.must(t, "ls", nil).ref
+	room := two.must(t, "ls", nil)
+	within(t, time.Minute, "it is stopped", func() bool { return !running(t, e, room.ref) })
+	one.must(t, "ls", nil)
+	has := func(ref, event string) func() bool {
+		return func() bool {
+			lines, _ := audited(t, path)
+			return slices.Contains(happened(lines, ofWorkspace(ref)), event)
+		}
+	}
+	for _, ref := range []string{first, room.ref} {
+		within(t, 2*time.Minute, "it is removed", has(ref, "workspace_removed age"))
+	}
+	p.stop(t)
+	lines, _ := audited(t, path)
+	want := []string{"workspace_created", "workspace_stopped room", "workspace_attached", "workspace_stopped idle", "workspace_removed age"}
+	if got := happened(lines, ofWorkspace(first)); !slices.Equal(got, want) {
+		t.Errorf("the first: %q, not %q", got, want)
+	}
+	want = []string{"workspace_created", "workspace_stopped idle", "workspace_removed age"}
+	if got := happened(lines, ofWorkspace(room.ref)); !slices.Equal(got, want) {
+		t.Errorf("the second: %q, not %q", got, want)
+	}
+	for _, l := range lines {
+		if l.Principal != s.alice.name {
+			t.Errorf("the line %+v", l)
+		}
+		if l.Reason == "room" && l.RequestID != room.header.Get("X-Request-Id") {
+			t.Errorf("the room was made for %q", l.RequestID)
+		}
 	}
 }

@@ -29,6 +29,20 @@ func full(t *testing.T, got reply, texts ...string) {
 	}
 }
 
+// exhausted is an answer that says what is full which waiting does not free, and
+// promises nothing of the kind.
+func exhausted(t *testing.T, got reply, texts ...string) {
+	t.Helper()
+	if when := got.header.Get("Retry-After"); when != "" {
+		t.Errorf("Retry-After is %q in %d %s", when, got.status, got.body)
+	}
+	for _, text := range append(texts, "waiting frees none", "ask whoever runs the server") {
+		if !strings.Contains(string(got.body), text) {
+			t.Errorf("there is no %q in %d %s", text, got.status, got.body)
+		}
+	}
+}
+
 // onFiles is a server whose workspaces are in files, with limits.
 func onFiles(t *testing.T, entry string, more ...string) shared {
 	t.Helper()
@@ -63,12 +77,12 @@ func limitOfWorkspaces(t *testing.T, s shared, backend ...string) {
 	if !got.failed || got.code != "unavailable" {
 		t.Errorf("the third is answered with %v", got)
 	}
-	full(t, got.reply, "2", "workspace")
+	exhausted(t, got.reply, "2", "workspace")
 	session := p.as(s.alice).open(t)
 	if got := session.call(t, "ls", nil); !got.failed {
 		t.Errorf("a session's own is answered with %v", got)
 	} else {
-		full(t, got.reply, "workspace")
+		exhausted(t, got.reply, "workspace")
 	}
 	if got := named(s.alice, "one").content(t, "a.txt"); got != "one" {
 		t.Errorf("one that is there reads %q", got)

@@ -2,11 +2,13 @@ package server
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -87,6 +89,7 @@ func TestAStoppingServerFinishesWhatRuns(t *testing.T) {
 			}
 		}
 		p.stop(t)
+		stopped(t, p, len(slow), 0)
 		ended := func(what string, lines <-chan string) {
 			for {
 				select {
@@ -126,6 +129,64 @@ func TestAServerThatIsToldToStopStops(t *testing.T) {
 	}
 	if got := <-answered; strings.Contains(got.text, "finished") {
 		t.Errorf("the call is answered with %v", got)
+	}
+	stopped(t, p, 0, 1)
+}
+
+// stopped holds the last line of a server's log against what became of its calls.
+func stopped(t *testing.T, p *program, finished, cut int) {
+	t.Helper()
+	lines := strings.Split(strings.TrimSpace(p.log.String()), "\n")
+	var last struct {
+		Msg      string `json:"msg"`
+		Reason   string `json:"reason"`
+		Finished int    `json:"calls_finished"`
+		Cut      int    `json:"calls_cut"`
+	}
+	err := json.Unmarshal([]byte(lines[len(lines)-1]), &last)
+	if err != nil || last.Msg != "stopped" || !strings.Contains(last.Reason, "terminated") || last.Finished != finished || last.Cut != cut {
+		t.Errorf("the last line is %s, %v", lines[len(lines)-1], err)
+	}
+}
+
+// TestWhereTheServerListens is logged as it is, and as it can be called.
+func TestWhereTheServerListens(t *testing.T) {
+	t.Parallel()
+	for listen, want := range map[string]struct{ address, url string }{
+		"127.0.0.1:0": {`127\.0\.0\.1:\d+`, `http://127\.0\.0\.1:\d+`},
+		"[::1]:0":     {`\[::1\]:\d+`, `http://\[::1\]:\d+`},
+		"localhost:0": {`(127\.0\.0\.1|\[::1\]):\d+`, `http://(127\.0\.0\.1|\[::1\]):\d+`},
+		"0.0.0.0:0":   {`(0\.0\.0\.0|\[::\]):\d+`, `http://localhost:\d+`},
+		"[::]:0":      {`\[::\]:\d+`, `http://localhost:\d+`},
+		":0":          {`(0\.0\.0\.0|\[::\]):\d+`, `http://localhost:\d+`},
+	} {
+		t.Run(listen, func(t *testing.T) {
+			t.Parallel()
+			var c net.ListenConfig
+			if l, err := c.Listen(t.Context(), "tcp", listen); err != nil {
+				t.Skipf("this machine has no IPv6: %v", err)
+			} else if err := l.Close(); err != nil {
+				t.Fatal(err)
+			}
+			s := withOperator()
+			s.flags = []string{"--metrics-listen", listen}
+			p := startAt(t, listen, s.options)
+			p.as(s.alice).must(t, "ls", nil)
+			for message, path := range map[string]string{"listening": "/healthz", "metrics": ""} {
+				var line struct{ Msg, URL, Address string }
+				for text := range strings.Lines(p.log.String()) {
+					if json.Unmarshal([]byte(text), &line) == nil && line.Msg == message {
+						break
+					}
+				}
+				if !regexp.MustCompile("^"+want.address+"$").MatchString(line.Address) || !regexp.MustCompile("^"+want.url+"(/metrics)?$").MatchString(line.URL) {
+					t.Errorf("%s: %+v", message, line)
+				}
+				if got := callerOf(line.URL, person{}).plain(t, http.MethodGet, path, ""); got.status != http.StatusOK {
+					t.Errorf("%s is answered with %d %s", line.URL, got.status, got.body)
+				}
+			}
+		})
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -137,5 +138,48 @@ func (s *sse) data(t *testing.T) string {
 		if data, ok := strings.CutPrefix(s.next(t, callWithin), "data:"); ok {
 			return strings.TrimSpace(data)
 		}
+	}
+}
+
+// TestListingToolsGoesBeforeCallsThatWait, even when as many of the principal's
+// calls wait as may.
+func TestListingToolsGoesBeforeCallsThatWait(t *testing.T) {
+	t.Parallel()
+	s := onFiles(t, "limits: {calls: 1}")
+	alice := start(t, s.options).as(s.alice)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var waiting sync.WaitGroup
+	defer waiting.Wait()
+	defer cancel() // before that
+	refused := make(chan reply, 1)
+	const most = 512 // that wait
+	for i := range most + 2 {
+		c := alice.another(i + 1)
+		waiting.Go(func() {
+			got, err := c.try(ctx, "execute", args{"command": "sleep 600"})
+			if err == nil && got.status == http.StatusTooManyRequests {
+				select {
+				case refused <- got.reply:
+				default:
+				}
+			}
+		})
+	}
+	select {
+	case got := <-refused:
+		if !strings.Contains(string(got.body), "512 calls of yours are waiting") {
+			t.Errorf("refused with %s", got.body)
+		}
+	case <-time.After(25 * time.Second): // less than a call's patience
+		t.Fatal("nobody is refused: too few calls wait")
+	}
+	session := alice.open(t)
+	for _, c := range []caller{alice, session} {
+		began := time.Now()
+		if got := c.send(t, "tools/list", nil); got.status != http.StatusOK || !strings.Contains(string(got.body), "read_file") {
+			t.Errorf("answered with %d %s", got.status, got.body)
+		}
+		t.Logf("after %v", time.Since(began))
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -51,13 +52,13 @@ func TestLimitsHoldAcrossReplicas(t *testing.T) {
 				case got.code != "unavailable":
 					t.Errorf("it is answered with %v", got)
 				default:
-					full(t, got.reply, "workspace")
+					exhausted(t, got.reply, "workspace")
 				}
 			})
 		}
 		all.Wait()
-		// Each counts what there is before it makes one, so that together they can
-		// be one over, and no more.
+		// One with a name may have been found already when it turns out to be one
+		// too many, and stays: together they can be one over, and no more.
 		if made < 3 || made > 4 {
 			t.Errorf("%d workspaces were made, of 3", made)
 		}
@@ -67,6 +68,34 @@ func TestLimitsHoldAcrossReplicas(t *testing.T) {
 			}
 		}
 	}, "per-principal: {workspaces: 3}")
+}
+
+// TestReplicasTogetherMakeAsManyWorkspacesAsTheLimit, and neither more nor fewer,
+// where these have no names.
+func TestReplicasTogetherMakeAsManyWorkspacesAsTheLimit(t *testing.T) {
+	t.Parallel()
+	onBackends(t, func(t *testing.T, s shared) {
+		replicas := []*program{start(t, s.options), start(t, s.options), start(t, s.options)}
+		var all sync.WaitGroup
+		var made atomic.Int32
+		for i := range 12 {
+			session := replicas[i%3].as(s.alice).open(t)
+			all.Go(func() {
+				switch got, err := session.try(t.Context(), "ls", nil); {
+				case err != nil:
+					t.Error(err)
+				case !got.failed:
+					made.Add(1)
+				default:
+					exhausted(t, got.reply, "5")
+				}
+			})
+		}
+		all.Wait()
+		if made.Load() != 5 {
+			t.Errorf("%d workspaces were made, of 5", made.Load())
+		}
+	}, "per-principal: {workspaces: 5}")
 }
 
 // TestAReplicaStopsNoContainerThatAnotherUses, and stops it when neither does.
@@ -100,7 +129,7 @@ func TestLimitsOfTheWholeServer(t *testing.T) {
 	if got.code != "unavailable" {
 		t.Errorf("a third workspace is answered with %v", got)
 	}
-	full(t, got.reply, "server", "workspace")
+	exhausted(t, got.reply, "server", "workspace")
 	p.as(s.alice).open(t)
 	_, refused := p.as(s.bob).initialize(t)
 	if refused.status != http.StatusServiceUnavailable {

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -161,6 +162,11 @@ func TestTokensThatAreNotGood(t *testing.T) {
 		"too small in scope":    login.token(t, public, map[string]any{"scope": "profile"}),
 		"a logout token by typ": login.sign(t, map[string]any{"alg": "ES256", "typ": "logout+jwt", "kid": "one"}, map[string]any{"iss": login.url, "aud": public, "sub": "carol", "scope": "workspace", "exp": time.Now().Add(time.Hour).Unix()}),
 	} {
+		if !slices.Contains([]string{"none", "very long"}, name) && strings.Count(token, ".") == 0 {
+			// Those that are no access tokens have one answer.
+			unknown := p.as(newPerson("x")).send(t, "tools/list", nil)
+			same(t, shape(p.as(person{token: token}).send(t, "tools/list", nil)), shape(unknown))
+		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := p.as(person{token: token})
@@ -234,5 +240,35 @@ func TestATokenThatIsTakenOutOfTheConfiguration(t *testing.T) {
 	}
 	if got := p.as(after).must(t, "read_file", args{"path": "a.txt"}); got.ref != ref || !strings.Contains(got.text, "kept") {
 		t.Errorf("with the new one: %v", got)
+	}
+}
+
+// TestTheLogSaysWhatIsWrongWithAToken, and has nothing of it.
+func TestTheLogSaysWhatIsWrongWithAToken(t *testing.T) {
+	t.Parallel()
+	s := withOperator()
+	p := start(t, s.options)
+	hash := fmt.Sprintf("%x", sha256.Sum256([]byte(s.alice.token)))
+	for token, want := range map[string]string{
+		"sha256:" + hash:                     "it is the hash of a token of alice",
+		s.alice.token[:len(s.alice.token)-5]: "it was cut",
+		"${WORKSPACE_TOKEN}":                 "not replaced",
+		newToken():                           "not in the configuration",
+	} {
+		got := p.as(person{token: token}).send(t, "tools/list", nil)
+		eventually(t, fmt.Sprintf("the log says %q", want), func() bool {
+			for line := range strings.Lines(p.log.String()) {
+				if strings.Contains(line, `"a token was refused"`) && strings.Contains(line, want) && strings.Contains(line, got.header.Get("X-Request-Id")) {
+					return true
+				}
+			}
+			return false
+		})
+		if strings.Contains(p.log.String(), token) {
+			t.Errorf("the log has the token %q", token)
+		}
+	}
+	if strings.Contains(p.log.String(), hash) {
+		t.Error("the log has the hash of a token")
 	}
 }

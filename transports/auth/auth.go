@@ -102,7 +102,7 @@ func (a *Authenticator) Authenticate(r *http.Request) (Identity, error) {
 	case noCredentials:
 		return Identity{}, a.refusal.nothing()
 	case malformedToken:
-		return Identity{}, a.refusal.token("the token has characters that no bearer token has: a quote, a space, or a variable that was not replaced")
+		return Identity{}, a.unknown(token)
 	case "":
 	default:
 		return Identity{}, a.refusal.request(problem)
@@ -116,7 +116,16 @@ func (a *Authenticator) Authenticate(r *http.Request) (Identity, error) {
 	if a.oauth != nil && hasJWTShape(token) {
 		return a.oauth.authenticate(r.Context(), token, hash)
 	}
-	return Identity{}, a.refusal.token("the token is not one of this server's: it is mistyped, or was withdrawn")
+	return Identity{}, a.unknown(token)
+}
+
+// unknown refuses a token that is none of the configuration's: every one in the
+// same words, so that nobody learns how near a guess was.
+func (a *Authenticator) unknown(token string) *Error {
+	err := a.refusal.token("the token is not one of this server's: send the one that mcp-workspace token has printed, and not its hash, " +
+		"in full, without quotes, and with no variable left in it; if it is that, it was withdrawn")
+	err.hint = a.mistake(token)
+	return err
 }
 
 // Metadata answers with the OAuth protected resource metadata of RFC 9728. It

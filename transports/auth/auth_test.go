@@ -55,13 +55,13 @@ func TestRefusalsWithoutOAuth(t *testing.T) {
 		"a letter too few":                {request("Bearer " + alice[:len(alice)-1]), 401, "invalid_token", "not one of this server's", ""},
 		"a token without its prefix":      {request("Bearer " + alice[len(TokenPrefix):]), 401, "invalid_token", "not one of this server's", ""},
 		"a JWT where there is no issuer":  {request("Bearer aaaaaaaaa.bbbbbbbbb.ccccccccc"), 401, "invalid_token", "not one of this server's", ""},
-		"a token in quotes":               {request(`Bearer "` + alice + `"`), 401, "invalid_token", "variable that was not replaced", ""},
+		"a token in quotes":               {request(`Bearer "` + alice + `"`), 401, "invalid_token", "not one of this server's", ""},
 		"two headers":                     {request("Bearer "+alice, "Bearer "+alice), 400, "invalid_request", "more than one Authorization header", ""},
 		"no token after the scheme":       {request("Bearer"), 400, "invalid_request", "no token after it", ""},
 		"a header of 20 KiB":              {request("Bearer " + strings.Repeat("abcdefgh", 20<<7)), 400, "invalid_request", "longer than 16 KiB", ""},
 		"a token in the URL, even so":     {inURL, 400, "invalid_request", `send it in the header "Authorization: Bearer TOKEN"`, ""},
 		"the hash in place of the token":  {request(fmt.Sprintf("Bearer %x", a.tokens.hashes[0])), 401, "invalid_token", "not one of this server's", ""},
-		"the hash as it is in the config": {request(fmt.Sprintf("Bearer sha256:%x", a.tokens.hashes[0])), 401, "invalid_token", "variable that was not replaced", ""},
+		"the hash as it is in the config": {request(fmt.Sprintf("Bearer sha256:%x", a.tokens.hashes[0])), 401, "invalid_token", "not one of this server's", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			refusal := refusalOf(t, a, test.request, test.status, test.code)
@@ -79,6 +79,41 @@ func TestRefusalsWithoutOAuth(t *testing.T) {
 				t.Errorf("to be tried again after %v", refusal.RetryAfter())
 			}
 		})
+	}
+}
+
+// TestWrongTokensAreAnsweredAlike, and told apart only to whoever runs the server.
+func TestWrongTokensAreAnsweredAlike(t *testing.T) {
+	a, alice, _ := static(t)
+	other, _ := NewToken()
+	echoed, _ := NewToken()
+	a.tokens.hashes = append(a.tokens.hashes, sum(echoed+"\n"))
+	a.tokens.identities = append(a.tokens.identities, Identity{Name: "carol"})
+	answer := refusalOf(t, a, request("Bearer "+other), 401, "invalid_token")
+	for token, hint := range map[string]string{
+		other:                                "is not in the configuration",
+		alice + "x":                          "has 50 characters and not 49",
+		alice[:len(alice)-1]:                 "has 48 characters and not 49",
+		alice[len(TokenPrefix):]:             "nothing that mcp-workspace token makes",
+		fmt.Sprintf("%x", sum(alice)):        "the hash of a token of alice",
+		fmt.Sprintf("sha256:%x", sum(alice)): "the hash of a token of alice",
+		fmt.Sprintf("sha256:%x", sum(other)): "of no token there",
+		echoed:                               "printf %s",
+		`"` + alice + `"`:                    "a token of alice in quotes",
+		"'" + alice + "'":                    "a token of alice in quotes",
+		"${TOKEN}":                           "not replaced",
+		"%TOKEN%":                            "not replaced",
+		"aaaaaaaaa.bbbbbbbbb.ccccccccc":      "names no issuer",
+		"swordfish":                          "nothing that mcp-workspace token makes",
+		alice + " " + alice:                  "has 99 characters",
+	} {
+		refusal := refusalOf(t, a, request("Bearer "+token), 401, "invalid_token")
+		if refusal.Error() != answer.Error() || refusal.Challenge() != answer.Challenge() {
+			t.Errorf("%s is answered with %q and %s", token, refusal, refusal.Challenge())
+		}
+		if !strings.Contains(refusal.Hint(), hint) || strings.Contains(refusal.Hint(), token) {
+			t.Errorf("%s: the hint is %q, without %q", token, refusal.Hint(), hint)
+		}
 	}
 }
 

@@ -18,6 +18,7 @@ type Error struct {
 	text       string
 	challenge  string
 	retryAfter time.Duration
+	hint       string
 }
 
 func (e *Error) Error() string { return e.text }
@@ -32,6 +33,11 @@ func (e *Error) Code() string { return e.code }
 
 // Challenge is the value of the WWW-Authenticate header, "" for none.
 func (e *Error) Challenge() string { return e.challenge }
+
+// Hint is for whoever runs the server: what the client has probably done wrong,
+// which the client is not told. It is "" where the text says it, and has nothing
+// of the token.
+func (e *Error) Hint() string { return e.hint }
 
 // RetryAfter is how long to wait before the same request may do better: a whole
 // number of seconds, 0 if it never will.

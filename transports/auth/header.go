@@ -17,8 +17,8 @@ const (
 )
 
 // bearer takes the token out of the Authorization header (RFC 6750, section
-// 2.1). The problem is "" when there is one, [noCredentials] or
-// [malformedToken], or else what is wrong with the header, which repeats
+// 2.1). The problem is "" when there is one, [malformedToken] when it cannot be
+// one, [noCredentials], or else what is wrong with the header, which repeats
 // nothing of it.
 //
 // Another scheme counts as no credentials: RFC 6750, section 3, wants the
@@ -43,7 +43,7 @@ func bearer(header http.Header) (token, problem string) {
 		return "", "the Authorization header names the scheme Bearer and has no token after it"
 	}
 	if !isB64Token(token) {
-		return "", malformedToken
+		return token, malformedToken
 	}
 	return token, ""
 }
