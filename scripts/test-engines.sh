@@ -274,6 +274,11 @@ start_docker() {
     mount -o loop "$home/docker.img" "$home/docker"
   fi
   drop_after_boot "$home/docker/exec"
+  # It gives the bridge the address that it had before, whatever it has now.
+  if [[ $(cat "$home/docker/bridge" 2>/dev/null) != "$net" ]]; then
+    rm -rf "$home/docker/data/network"
+    echo "$net" >"$home/docker/bridge"
+  fi
   # That none of ours runs is known; the number in the file may be another's now.
   rm -f "$home/dockerd.pid"
   # Of containerd dockerd believes the file, also when that process is a zombie.
