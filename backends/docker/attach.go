@@ -42,8 +42,8 @@ func (b *Backend) Attach(ctx context.Context, ref backends.Ref) (backends.Worksp
 // has been removed meanwhile.
 func (b *Backend) attach(ctx context.Context, op string, info container.InspectResponse) (backends.Workspace, error) {
 	for try := 0; ; try++ {
-		info, err := b.running(ctx, op, info)
-		if err != nil {
+		var err error
+		if info, err = b.running(ctx, op, info); err != nil {
 			return nil, err
 		}
 		ws, err := b.connect(ctx, info)
@@ -55,9 +55,10 @@ func (b *Backend) attach(ctx context.Context, op string, info container.InspectR
 		if inspectErr != nil {
 			return nil, inspectErr
 		}
-		if again.State.Running && !again.State.Paused && again.State.StartedAt == info.State.StartedAt {
+		if again.State.Status == "running" && again.State.StartedAt == info.State.StartedAt {
 			return nil, err
 		}
+		info = again
 	}
 }
 

@@ -62,21 +62,76 @@ func (s *slowStart) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
+// interfered is the way to an engine on which somebody is faster once.
+type interfered struct {
+	http.RoundTripper
+	path   string // how that of the request ends
+	before func()
+
+	once sync.Once
+}
+
+func (i *interfered) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, i.path) {
+		i.once.Do(i.before)
+	}
+	return i.RoundTripper.RoundTrip(r)
+}
+
+// through connects to an engine by way of what wrap makes of the way there.
+func through(t *testing.T, engine *engines.Engine, wrap func(http.RoundTripper) http.RoundTripper) *client.Client {
+	t.Helper()
+	c, err := client.NewClientWithOpts(client.WithHost(engine.Host), client.WithAPIVersionNegotiation())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := client.WithHTTPClient(&http.Client{Transport: wrap(c.HTTPClient().Transport)})(c); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestContainerThatIsStoppedBeforeItsAgentStarts(t *testing.T) {
+	onBoth(t, testContainerThatIsStoppedBeforeItsAgentStarts)
+}
+
+func testContainerThatIsStoppedBeforeItsAgentStarts(t *testing.T, engine *engines.Engine) {
+	made := newBackend(t, engine, docker.Config{})
+	ref := create(t, made, backends.Spec{}).Ref()
+	stopped := false
+	b := newBackend(t, engine, docker.Config{Client: through(t, engine, func(way http.RoundTripper) http.RoundTripper {
+		return &interfered{RoundTripper: way, path: "/exec", before: func() {
+			now := 0
+			if err := engine.Client(t).ContainerStop(t.Context(), ref.ID, container.StopOptions{Timeout: &now}); err != nil {
+				t.Error(err)
+			}
+			stopped = true
+		}}
+	})})
+	ws, err := b.Attach(t.Context(), ref)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := ws.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	if got := run(t, ws, "echo works"); got != "works" || !stopped {
+		t.Errorf("it says %q; it was stopped meanwhile: %v", got, stopped)
+	}
+}
+
 func TestContainerThatSomebodyElseIsStarting(t *testing.T) {
 	onBoth(t, testContainerThatSomebodyElseIsStarting)
 }
 
 func testContainerThatSomebodyElseIsStarting(t *testing.T, engine *engines.Engine) {
 	slow := &slowStart{engine: engine.Client(t), takes: time.Second, began: map[string]time.Time{}}
-	c, err := client.NewClientWithOpts(client.WithHost(engine.Host), client.WithAPIVersionNegotiation())
-	if err != nil {
-		t.Fatal(err)
-	}
-	slow.RoundTripper = c.HTTPClient().Transport
-	if err := client.WithHTTPClient(&http.Client{Transport: slow})(c); err != nil {
-		t.Fatal(err)
-	}
-	b := newBackend(t, engine, docker.Config{Client: c})
+	b := newBackend(t, engine, docker.Config{Client: through(t, engine, func(way http.RoundTripper) http.RoundTripper {
+		slow.RoundTripper = way
+		return slow
+	})})
 	ws := create(t, b, backends.Spec{})
 	if got := run(t, ws, "echo works"); got != "works" {
 		t.Errorf("it says %q", got)

@@ -74,9 +74,9 @@ var _ runtimes.OptionBuilder = (*Backend)(nil)
 
 // build has no limit of its own: what a build does takes as long as it takes.
 func (b *Backend) build(ctx context.Context, o runtimes.BuildOptions, tag string, tar io.Reader, labels map[string]string, progress func(string)) error {
-	before, err := b.imageIDs(ctx)
-	if err != nil {
-		return b.failed(ctx, "build", "list its images", err)
+	before, unlisted := b.imageIDs(ctx)
+	if unlisted != nil {
+		b.log.Warn("the engine cannot list its images, so those of a build that fails will stay", "error", unlisted)
 	}
 	args := map[string]*string{}
 	for name, value := range o.Args {
@@ -98,7 +98,7 @@ func (b *Backend) build(ctx context.Context, o runtimes.BuildOptions, tag string
 			progress(line)
 		}
 	})
-	if err != nil {
+	if err != nil && unlisted == nil {
 		b.removeSteps(ctx, made.ids, before)
 	}
 	return b.failed(ctx, "build", "build "+tag, err)

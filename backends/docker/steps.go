@@ -43,16 +43,25 @@ func (s *steps) hear(line string) {
 	}
 }
 
+// listTries is how often images are listed: Podman fails when somebody removes one
+// meanwhile.
+const listTries = 5
+
 // imageIDs are all images there are.
 func (b *Backend) imageIDs(ctx context.Context) (map[string]bool, error) {
-	images, err := within(ctx, quickLimit, func(ctx context.Context) ([]image.Summary, error) {
-		return b.engine.ImageList(ctx, image.ListOptions{All: true})
-	})
-	ids := map[string]bool{}
-	for _, i := range images {
-		ids[i.ID] = true
+	for try := 1; ; try++ {
+		images, err := within(ctx, quickLimit, func(ctx context.Context) ([]image.Summary, error) {
+			return b.engine.ImageList(ctx, image.ListOptions{All: true})
+		})
+		if err != nil && try < listTries && pause(ctx, pollInterval) == nil {
+			continue
+		}
+		ids := map[string]bool{}
+		for _, i := range images {
+			ids[i.ID] = true
+		}
+		return ids, err
 	}
-	return ids, err
 }
 
 // removeSteps removes images that a build which failed, or was given up, has made:
