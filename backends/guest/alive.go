@@ -32,13 +32,15 @@ func (c *Client) watch() {
 			return
 		case <-time.After(c.patience.between):
 		}
+		frames := c.frames.Load()
 		ctx, cancel := context.WithTimeout(context.Background(), c.patience.ping)
 		// Whatever it answers, it is there. An agent of an older version does not
 		// know the operation.
 		_, err := call[struct{}](ctx, c, OpPing, struct{}{})
 		late := ctx.Err() != nil
 		cancel()
-		if err != nil && late {
+		// One that answers other calls has much to do, and is there.
+		if err != nil && late && c.frames.Load() == frames {
 			c.endSilent()
 			return
 		}

@@ -30,6 +30,7 @@ type Client struct {
 	watched  *watched // what mux reads and writes
 	log      *slog.Logger
 	patience patience
+	frames   atomic.Int64 // that have been received
 	release  string
 	dir      string
 

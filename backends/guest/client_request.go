@@ -138,6 +138,7 @@ func (r *request) receive(ctx context.Context, buf []byte, limit int) (FrameKind
 	kind, payload, err := ReadFrame(r.stream, buf, limit)
 	switch {
 	case err == nil:
+		r.client.frames.Add(1)
 		r.over = kind == FrameFailure || kind == FrameEnd || kind == FrameReply && r.op != OpOpen
 		return kind, payload, nil
 	case ctx.Err() != nil:
