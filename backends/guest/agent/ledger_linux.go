@@ -48,7 +48,7 @@ func (l *ledger) write(leader int) {
 		}
 		l.pipe = &fd
 	}
-	// Process 1 reads all the time: a pipe that is full has been filled by
+	// Process 1 reads all the time: a pipe that stays full has been filled by
 	// somebody else.
 	if err := writeEntry(*l.pipe, os.Getpid(), leader); err != nil {
 		l.log.Debug("process 1 was not told of a command", "error", err)
@@ -74,11 +74,20 @@ func sameProgram(a, b string) bool {
 	return errX == nil && errY == nil && os.SameFile(x, y)
 }
 
+// room is how long an entry waits for room in the pipe, in milliseconds: whoever
+// has filled it must not hold commands up.
+const room = 500
+
 // writeEntry writes one entry, which the kernel keeps in one piece.
 func writeEntry(fd, agent, leader int) error {
-	for {
+	for waited := false; ; {
 		_, err := unix.Write(fd, fmt.Appendf(nil, "%d %d\n", agent, leader))
-		if !errors.Is(err, unix.EINTR) {
+		switch {
+		case errors.Is(err, unix.EINTR):
+		case errors.Is(err, unix.EAGAIN) && !waited:
+			waited = true
+			_, _ = unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLOUT}}, room) // the next write tells
+		default:
 			return err
 		}
 	}
